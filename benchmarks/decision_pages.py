@@ -11,15 +11,13 @@ PostgreSQL is measured in a separate database if ASSAY_BENCH_POSTGRES names a se
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import statistics
 import sys
 from collections.abc import Iterator
 from functools import partial
 
 from side_by_side import databases
-from side_by_side.processes import CouldNotRun, child, measure
+from side_by_side.processes import child, measured_json
 from side_by_side.rows import Row, note, options, print_table
 
 VERDICT, PAGE = 0.05, 0.2
@@ -41,16 +39,10 @@ def measured(title: str, args: argparse.Namespace) -> Iterator[Row]:
         return
     queries = FEW if args.quick else QUERIES
     with databases.fresh(title.lower()) as environment:
-        before = {name: os.environ.get(name) for name in ("DATABASE_URL", "ASSAY_VAR")}
-        os.environ.update({name: environment[name] for name in before})
-        try:
-            output = measure(child("judged_decision", str(queries), str(args.reps or 9))).output
-            times: dict[str, list[float]] = json.loads(output.splitlines()[-1])
-        except (json.JSONDecodeError, IndexError) as error:
-            raise CouldNotRun(f"the child printed no JSON: {error}") from error
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name) if value is None else os.environ.update({name: value})
+        database = {name: environment[name] for name in ("DATABASE_URL", "ASSAY_VAR")}
+        times: dict[str, list[float]] = measured_json(
+            child("judged_decision", str(queries), str(args.reps or 9)), **database
+        )
     for name, seconds in times.items():
         limit = VERDICT if name.startswith("verdict") else PAGE
         summary = f"{statistics.median(seconds):.3f} s of processor time, {len(seconds)}x"

@@ -13,8 +13,6 @@ snapshot preview of the round and of freezing it, which a lead waits for once.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import statistics
 import sys
 from collections.abc import Iterator
@@ -22,7 +20,7 @@ from functools import partial
 from typing import Any
 
 from side_by_side import databases
-from side_by_side.processes import CouldNotRun, child, measure
+from side_by_side.processes import child, measured_json
 from side_by_side.rows import Row, note, options, print_table
 
 LIMIT = 0.3
@@ -46,7 +44,10 @@ def measured(title: str, args: argparse.Namespace) -> Iterator[Row]:
         return
     count = FEW if args.quick else JUDGMENTS
     with databases.fresh(title.lower()) as environment:
-        times_by_page = loaded(environment["DATABASE_URL"], environment["ASSAY_VAR"], count, args.reps or 9)
+        database = {name: environment[name] for name in ("DATABASE_URL", "ASSAY_VAR")}
+        times_by_page: dict[str, Any] = measured_json(
+            child("full_round", str(count), str((args.reps or 9) + 1)), **database
+        )
     note(f"{title}: filled in {times_by_page['build']:.0f} s; the job's report takes {times_by_page['report']:.1f} s")
     for name, seconds in times_by_page["pages"].items():
         times = seconds[1:]
@@ -59,20 +60,6 @@ def measured(title: str, args: argparse.Namespace) -> Iterator[Row]:
         yield Row(
             f"{count:,} judgments, {title}: {what}", "a minute", [times_by_page[name] / MINUTE], None, None, summary
         )
-
-
-def loaded(url: str, folder: str, count: int, reps: int) -> dict[str, Any]:
-    """Run the child against the database; answer what it told."""
-    environment = {name: os.environ.get(name) for name in ("DATABASE_URL", "ASSAY_VAR")}
-    os.environ.update(DATABASE_URL=url, ASSAY_VAR=folder)
-    try:
-        times: dict[str, Any] = json.loads(measure(child("full_round", str(count), str(reps + 1))).output)
-        return times
-    except json.JSONDecodeError as error:
-        raise CouldNotRun(f"the child told no JSON: {error}") from error
-    finally:
-        for name, value in environment.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 if __name__ == "__main__":

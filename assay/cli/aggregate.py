@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from assay.aggregation.rules import RULES
 from assay.cli.inputs.files import add_out, add_scale, scale_values, write_out, written
+from assay.cli.options.option import option
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
@@ -27,25 +28,20 @@ COLUMNS = ("query_id", "doc_id", "grade", "ratings", "spread", "tie")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "ratings", metavar="RATINGS", help="ratings CSV with at least query_id,doc_id,rater,grade; - for standard input"
-    )
-    parser.add_argument("--rule", metavar="RULE", default="median", help=f"one of {', '.join(RULES)}; default: median")
+    option(parser, "ratings RATINGS", "ratings CSV with at least query_id,doc_id,rater,grade; - for standard input")
+    option(parser, "--rule RULE", f"one of {', '.join(RULES)}", "median")
     add_scale(parser)
-    parser.add_argument(
+    option(
+        parser,
         "--unrateable",
+        "pairs that were marked unrateable and have no grade: leave out (excluded), or label with the lowest grade "
+        "(zero)",
+        "excluded",
         choices=["excluded", "zero"],
-        default="excluded",
-        help=(
-            "pairs that were marked unrateable and have no grade: leave out (excluded), or label with the lowest grade "
-            "(zero); default: excluded"
-        ),
     )
-    parser.add_argument("--real", action="store_true", help="with --rule mean: write fractional grades (CSV or JSON)")
-    parser.add_argument(
-        "--format", choices=["qrels", "csv", "json"], help="output format; default: qrels, or csv with --real"
-    )
-    parser.add_argument("--conflicts", metavar="FILE", help="also write all conflicts and ties to FILE as CSV")
+    option(parser, "--real", "with --rule mean: write fractional grades (CSV or JSON)", action="store_true")
+    option(parser, "--format", "output format; default: qrels, or csv with --real", choices=["qrels", "csv", "json"])
+    option(parser, "--conflicts FILE", "also write all conflicts and ties to FILE as CSV")
     add_out(parser)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from assay.cli.inputs.files import add_out, add_scale, read_rows, scale_values, seed_of, write_out
+from assay.cli.options.option import option
 from assay.cli.text_table import number, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -29,35 +30,15 @@ PARTS = ("grade", "query", "tier")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "ratings", metavar="RATINGS", help="ratings CSV with at least query_id,doc_id,rater,grade; - for standard input"
-    )
+    option(parser, "ratings RATINGS", "ratings CSV with at least query_id,doc_id,rater,grade; - for standard input")
     add_scale(parser)
-    parser.add_argument(
-        "--bootstrap",
-        metavar="N",
-        type=int,
-        default=1000,
-        help="number of bootstrap resamples of the queries; 0 for no intervals; default: 1000",
-    )
-    parser.add_argument("--seed", type=int, help="seed for the bootstrap; default: 0")
-    parser.add_argument(
-        "--gate",
-        metavar="COEFFICIENT",
-        help="check this coefficient against --threshold; the exit status is 1 if it fails",
-    )
-    parser.add_argument(
-        "--threshold", metavar="X", type=float, help=f"threshold for --gate, -1 to 1; default: {THRESHOLD:.2f}"
-    )
-    parser.add_argument(
-        "--by",
-        metavar="PART",
-        action="append",
-        choices=PARTS,
-        help=f"report agreement separately by {', '.join(PARTS)}",
-    )
-    parser.add_argument("--queries", metavar="FILE", help="queries.csv with a tier for each query, for --by tier")
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
+    option(parser, "--bootstrap N", "number of bootstrap resamples of the queries; 0 for no intervals", 1000)
+    option(parser, "--seed", "seed for the bootstrap; default: 0", type=int)
+    option(parser, "--gate COEFFICIENT", "check this coefficient against --threshold; the exit status is 1 if it fails")
+    option(parser, "--threshold X", f"threshold for --gate, -1 to 1; default: {THRESHOLD:.2f}", type=float)
+    option(parser, "--by PART", f"report agreement separately by {', '.join(PARTS)}", action="append", choices=PARTS)
+    option(parser, "--queries FILE", "queries.csv with a tier for each query, for --by tier")
+    option(parser, "--format", "output format", "table", choices=["table", "json"])
     add_out(parser)
 
 

@@ -18,6 +18,7 @@ from assay.cli.inputs.files import (
     warn_no_effect,
     write_out,
 )
+from assay.cli.options.option import option
 from assay.cli.options.provider import add_family, kin_of_runs
 from assay.cli.text_table import number, text_table
 from assay.core.counted_nouns import amount
@@ -37,11 +38,11 @@ DEFAULT_METRIC = "nDCG@10"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("human", metavar="HUMAN", help="human labels: qrels, or ratings CSV (aggregated by the median)")
-    parser.add_argument("labels", metavar="LABELS", help="machine labels: labels.jsonl or qrels")
-    parser.add_argument("runs", metavar="RUN", nargs="*", help="runs to score with both sets of labels")
-    parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help=f"metric; default: {DEFAULT_METRIC}")
-    parser.add_argument("--judge", metavar="NAME", help="the judge or model to use, if LABELS has several")
+    option(parser, "human HUMAN", "human labels: qrels, or ratings CSV (aggregated by the median)")
+    option(parser, "labels LABELS", "machine labels: labels.jsonl or qrels")
+    option(parser, "runs RUN", "runs to score with both sets of labels", nargs="*")
+    option(parser, "-m --metric METRIC", f"metric; default: {DEFAULT_METRIC}", action="append")
+    option(parser, "--judge NAME", "the judge or model to use, if LABELS has several")
     add_family(parser)
     add_scale(parser)
     parser.add_argument(
@@ -50,16 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="leave-out",
         help="if a grade is not on the scale: leave out the pair, or use the nearest grade; default: leave-out",
     )
-    parser.add_argument("--relevant", metavar="GRADE", type=float, default=1, help="lowest relevant grade; default: 1")
-    parser.add_argument(
-        "--bootstrap",
-        metavar="N",
-        type=int,
-        default=1_000,
-        help="number of bootstrap resamples of the queries; default: 1000",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="seed for the bootstrap; default: 0")
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
+    option(parser, "--relevant GRADE", "lowest relevant grade", 1, type=float)
+    option(parser, "--bootstrap N", "number of bootstrap resamples of the queries", 1_000)
+    option(parser, "--seed", "seed for the bootstrap", 0)
+    option(parser, "--format", "output format", "table", choices=["table", "json"])
     add_out(parser)
 
 

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, print_warnings, write_out, written
+from assay.cli.options.option import option
 from assay.cli.text_table import progress_of_bytes
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -29,63 +30,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from assay.clicks.click_counts import Robots
 
     robots = Robots()
-    parser.add_argument(
-        "log",
-        metavar="LOG",
-        help="click log: UBI, or columns query,doc_id,position and either clicked or impressions,clicks",
+    option(
+        parser, "log LOG", "click log: UBI, or columns query,doc_id,position and either clicked or impressions,clicks"
     )
-    parser.add_argument(
-        "--format", choices=list(FORMATS_OF), help="format of the log; default: detected from its content"
-    )
-    parser.add_argument(
-        "--columns",
-        "--column",
-        metavar="OURS=THEIRS,...",
-        help="map columns of the log, such as doc_id=sku,clicked=hit",
-    )
-    parser.add_argument("--model", choices=list(CLICK_MODELS), default="coec", help="click model; default: coec")
-    parser.add_argument(
-        "--least-impressions",
+    option(parser, "--format", "format of the log; default: detected from its content", choices=list(FORMATS_OF))
+    option(parser, "--columns --column OURS=THEIRS,...", "map columns of the log, such as doc_id=sku,clicked=hit")
+    option(parser, "--model", "click model", "coec", choices=list(CLICK_MODELS))
+    option(parser, "--least-impressions N", "minimum number of impressions for a label", 30)
+    option(parser, "--strength X", "weight of the prior; default: 5 (coec), 20 (ctr)", type=float)
+    option(parser, "--baseline X,X,...", "clicks per impression at each rank from 1; default: estimated from the log")
+    option(parser, "--cuts X,X,...", "write grades: the lowest label of each grade above the first, such as 0.5,1,2")
+    option(parser, "--level X", "confidence level of the intervals", 0.95)
+    option(
+        parser,
+        "--robot-impressions N",
+        "leave out clients with more impressions than this",
+        robots.most_impressions,
         type=int,
-        default=30,
-        metavar="N",
-        help="minimum number of impressions for a label; default: 30",
     )
-    parser.add_argument("--strength", type=float, metavar="X", help="weight of the prior; default: 5 (coec), 20 (ctr)")
-    parser.add_argument(
-        "--baseline",
-        metavar="X,X,...",
-        help="clicks per impression at each rank from 1; default: estimated from the log",
-    )
-    parser.add_argument(
-        "--cuts",
-        metavar="X,X,...",
-        help="write grades: the lowest label of each grade above the first, such as 0.5,1,2",
-    )
-    parser.add_argument(
-        "--level", type=float, default=0.95, metavar="X", help="confidence level of the intervals; default: 0.95"
-    )
-    parser.add_argument(
-        "--robot-impressions",
-        type=int,
-        default=robots.most_impressions,
-        metavar="N",
-        help=f"leave out clients with more impressions than this; default: {robots.most_impressions}",
-    )
-    parser.add_argument(
-        "--robot-clicked",
+    option(
+        parser,
+        "--robot-clicked X",
+        f"leave out clients with at least {robots.least_impressions} impressions that clicked on a larger share of "
+        "them",
+        robots.most_clicked,
         type=float,
-        default=robots.most_clicked,
-        metavar="X",
-        help=(
-            f"leave out clients with at least {robots.least_impressions} impressions that clicked on a larger "
-            f"share of them; default: {robots.most_clicked}"
-        ),
     )
-    parser.add_argument("--queries", metavar="FILE", help="label only the queries in this queries.csv, with its ids")
-    parser.add_argument(
-        "--to", choices=["csv", "qrels"], default="csv", help="output format; qrels needs --cuts; default: csv"
-    )
+    option(parser, "--queries FILE", "label only the queries in this queries.csv, with its ids")
+    option(parser, "--to", "output format; qrels needs --cuts", "csv", choices=["csv", "qrels"])
     add_out(parser)
 
 
@@ -170,8 +142,7 @@ def _names(evidence: Evidence, queries: str | None) -> Names:
     from assay.formats import FORMATS
     from assay.sampling.row_counting import normalize
 
-    read = FORMATS["queries-csv"].read(queries, path=queries)
-    read.report.raise_if_errors()
+    read = FORMATS["queries-csv"].read(queries, path=queries).strict()
     ids: dict[str, tuple[str, str]] = {row.query_id: (row.query_id, row.query) for row in read.rows}
     texts: dict[str, list[tuple[str, str]]] = {}
     for row in read.rows:

@@ -23,9 +23,10 @@ from assay.cli.inputs.files import (
     read_labels,
     scale_values,
     stdin_once,
-    warn_no_effect,
     write_out,
 )
+from assay.cli.inputs.query_weights import design_of
+from assay.cli.options.option import option
 from assay.cli.text_table import text_table
 from assay.core.errors import NotValid
 from assay.significance import CORRECTIONS, TESTS
@@ -34,7 +35,6 @@ from assay.significance.comparison_files import HEADER, WRITERS, mean_rows, note
 if TYPE_CHECKING:
     from assay.core.qrels import Qrels
     from assay.core.run import Run
-    from assay.scoring.results import SamplingDesign
     from assay.significance.compare import Plan
     from assay.significance.results import Comparison
 
@@ -48,57 +48,41 @@ DEFAULT_METRIC = "nDCG@10"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
-    parser.add_argument("runs", metavar="RUN", nargs="+", help=f"two or more runs: {RUN_HELP}")
-    parser.add_argument(
-        "-m",
-        "--metric",
-        metavar="METRIC",
+    option(parser, "runs RUN", f"two or more runs: {RUN_HELP}", nargs="+")
+    option(
+        parser,
+        "-m --metric METRIC",
+        f"metric, such as nDCG@10; the first metric is the primary metric; default: {DEFAULT_METRIC}",
         action="append",
-        help=f"metric, such as nDCG@10; the first metric is the primary metric; default: {DEFAULT_METRIC}",
     )
-    parser.add_argument("--baseline", metavar="NAME", help="compare each run with this one; default: all pairs")
-    parser.add_argument(
-        "--test", choices=list(TESTS), default="randomization", help="significance test; default: randomization"
-    )
-    parser.add_argument(
+    option(parser, "--baseline NAME", "compare each run with this one; default: all pairs")
+    option(parser, "--test", "significance test", "randomization", choices=list(TESTS))
+    option(
+        parser,
         "--correction",
+        "correction for multiple comparisons within a metric; not for --test tukey, which corrects for all pairs; "
+        "default: holm",
         choices=[*CORRECTIONS, "none"],
-        help=(
-            "correction for multiple comparisons within a metric; not for --test tukey, which corrects for all pairs; "
-            "default: holm"
-        ),
     )
-    parser.add_argument(
-        "--permutations", type=int, metavar="N", help="number of random draws for the test; default: 100000"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the test and interval; default: 0")
-    parser.add_argument(
-        "--level", type=float, default=0.95, help="confidence level of the interval for the difference; default: 0.95"
-    )
+    option(parser, "--permutations N", "number of random draws for the test; default: 100000", type=int)
+    option(parser, "--seed N", "seed for the test and interval", 0)
+    option(parser, "--level", "confidence level of the interval for the difference", 0.95)
     parser.add_argument(
         "--interval", choices=["bootstrap", "t"], help="interval method; default: t for --test t, otherwise bootstrap"
     )
-    parser.add_argument(
-        "--alpha",
-        type=float,
-        default=0.05,
-        help="significance level for corrected p-values; default: 0.05",
-    )
+    option(parser, "--alpha", "significance level for corrected p-values", 0.05)
     parser.add_argument("--missing", choices=["zero", "skip"], default="zero", help=MISSING_HELP)
-    parser.add_argument(
-        "--weights", metavar="FILE", help="queries.csv with weight and probability, for weighted differences"
-    )
+    option(parser, "--weights FILE", "queries.csv with weight and probability, for weighted differences")
     parser.add_argument("--design", choices=["sampled", "none"], help=DESIGN_HELP)
-    parser.add_argument("--scale", metavar="MIN:MAX", help="grade scale, for ERR and similar metrics")
-    parser.add_argument(
+    option(parser, "--scale MIN:MAX", "grade scale, for ERR and similar metrics")
+    option(
+        parser,
         "--turning",
+        "also print the smallest number of unjudged pairs that could reverse each comparison by the primary metric",
         action="store_true",
-        help=(
-            "also print the smallest number of unjudged pairs that could reverse each comparison by the primary metric"
-        ),
     )
-    parser.add_argument("--seconds", type=float, metavar="S", help="with --turning: seconds per judgment; default: 20")
-    parser.add_argument("--format", choices=list(FORMATS), default="table", help="output format; default: table")
+    option(parser, "--seconds S", "with --turning: seconds per judgment; default: 20", type=float)
+    option(parser, "--format", "output format", "table", choices=list(FORMATS))
     add_table_formats(parser)
     add_out(parser)
 
@@ -119,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     files = [open_run(Path(path), path, name, args.run_format) for name, path in runs]
     # --turning needs all rows of the runs, and standard input can be read only once.
     held = [file.whole() for file in files] if args.turning else []
-    design = _design(args)
+    design = design_of(args)
     scored = evaluate(qrels, held or files, args.metric or [DEFAULT_METRIC], args.missing, scale_top=top)
     print_warnings([report, *(file.report for file in files)])
     if args.format not in ("table", "json"):
@@ -176,18 +160,6 @@ def _plan(args: argparse.Namespace) -> Plan:
         alpha=args.alpha,
         interval=args.interval,
     )
-
-
-def _design(args: argparse.Namespace) -> SamplingDesign | None:
-    if not args.weights:
-        if args.design:
-            warn_no_effect(f"--design {args.design}", "it needs --weights FILE")
-        return None
-    from assay.cli.inputs.query_weights import read_design
-
-    design, report = read_design(args.weights, sampled=args.design != "none", by_tier=False)
-    print_warnings([report])
-    return design
 
 
 def as_table(comparison: Comparison, files: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.cli.inputs.files import print_warnings
+from assay.cli.options.option import option
 from assay.cli.options.reader import add_reader_options, read_file
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -30,55 +31,39 @@ EXAMPLE = "assay convert qrels.txt --to judgment-list --queries queries.csv --ou
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "source",
-        metavar="IN",
-        help=(
-            "input file; - for standard input; .gz files are decompressed. Or a data set: a folder in the layout of "
-            "BEIR or MTEB, or ir_datasets:ID, such as ir_datasets:beir/scifact/test"
-        ),
+    option(
+        parser,
+        "source IN",
+        "input file; - for standard input; .gz files are decompressed. Or a data set: a folder in the layout of BEIR "
+        "or MTEB, or ir_datasets:ID, such as ir_datasets:beir/scifact/test",
     )
-    parser.add_argument(
-        "--from", dest="source_format", metavar="FORMAT", help="input format; default: detected from the content"
-    )
-    parser.add_argument(
-        "--to",
+    option(parser, "--from FORMAT", "input format; default: detected from the content", dest="source_format")
+    option(
+        parser,
+        "--to FORMAT",
+        "target format, see assay formats; beir or mteb for a folder with corpus, queries and qrels",
         dest="target_format",
-        metavar="FORMAT",
         required=True,
-        help="target format, see assay formats; beir or mteb for a folder with corpus, queries and qrels",
     )
-    parser.add_argument(
-        "--out", metavar="OUT", help="write to OUT instead of standard output; compressed if the name ends in .gz"
-    )
-    parser.add_argument(
-        "--queries", metavar="FILE", help="queries with ids and texts, for formats that need the texts or lack the ids"
-    )
-    parser.add_argument(
-        "--documents", metavar="FILE", help="documents, for a folder of BEIR or MTEB and for training files"
-    )
-    parser.add_argument(
-        "--runs", metavar="RUN", action="append", default=[], help="runs that rank the negatives of training files"
-    )
-    parser.add_argument("--outputs", metavar="FILE", help="outputs of a system, for rows of ragas")
-    parser.add_argument(
-        "--split", metavar="NAME", help="split of a data set's qrels; default: the only one, or test; folders: all"
-    )
-    parser.add_argument(
-        "--labels-of", metavar="JUDGE", help="the judge whose labels to write, if labels.jsonl has several judges"
-    )
-    parser.add_argument("--tag", metavar="NAME", help="name of the system, for TREC runs")
+    option(parser, "--out OUT", "write to OUT instead of standard output; compressed if the name ends in .gz")
+    option(parser, "--queries FILE", "queries with ids and texts, for formats that need the texts or lack the ids")
+    option(parser, "--documents FILE", "documents, for a folder of BEIR or MTEB and for training files")
+    option(parser, "--runs RUN", "runs that rank the negatives of training files", action="append", default=[])
+    option(parser, "--outputs FILE", "outputs of a system, for rows of ragas")
+    option(parser, "--split NAME", "split of a data set's qrels; default: the only one, or test; folders: all")
+    option(parser, "--labels-of JUDGE", "the judge whose labels to write, if labels.jsonl has several judges")
+    option(parser, "--tag NAME", "name of the system, for TREC runs")
     parser.add_argument(
         "--encode-ids", action="store_true", help="percent-encode the characters in ids that TREC files cannot contain"
     )
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
+    option(
+        parser,
+        "--set NAME=VALUE",
+        "a setting of the target format, such as index=products; @FILE reads a JSON value; see assay formats",
         action="append",
         default=[],
-        help="a setting of the target format, such as index=products; @FILE reads a JSON value; see assay formats",
     )
-    parser.add_argument("--skip-errors", action="store_true", help="skip rows with errors instead of stopping")
+    option(parser, "--skip-errors", "skip rows with errors instead of stopping", action="store_true")
     add_reader_options(parser)
 
 

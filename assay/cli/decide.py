@@ -25,13 +25,14 @@ from assay.cli.inputs.files import (
     warn_no_effect,
     write_out,
 )
+from assay.cli.inputs.query_weights import design_of
+from assay.cli.options.option import option
 from assay.cli.text_table import number
 from assay.core.counted_nouns import amount
 from assay.core.errors import UnreadableInput
 from assay.sequential import METHODS
 
 if TYPE_CHECKING:
-    from assay.scoring.results import SamplingDesign
     from assay.sequential.decide import Decision
 
 NAME = "decide"
@@ -42,45 +43,21 @@ DEFAULT_METRIC = "nDCG@10"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
-    parser.add_argument("baseline", metavar="BASELINE", help=f"the run in use today: {RUN_HELP}")
-    parser.add_argument("candidate", metavar="CANDIDATE", help="the run that may replace it")
-    parser.add_argument(
-        "-m", "--metric", metavar="METRIC", default=DEFAULT_METRIC, help=f"metric; default: {DEFAULT_METRIC}"
-    )
-    parser.add_argument(
-        "--delta", type=float, default=0.02, metavar="X", help="largest difference that does not matter; default: 0.02"
-    )
-    parser.add_argument(
-        "--alpha",
-        type=float,
-        default=0.05,
-        metavar="X",
-        help="probability of a wrong verdict over all looks together; default: 0.05",
-    )
-    parser.add_argument(
-        "--method", choices=list(METHODS), default="asymptotic", help="sequential method; default: asymptotic"
-    )
-    parser.add_argument(
-        "--planned", type=int, metavar="N", help="largest number of queries, fixed beforehand; for --method group"
-    )
-    parser.add_argument(
-        "--candidates",
-        type=int,
-        default=1,
-        metavar="N",
-        help="number of candidates compared with this baseline; alpha is divided by it; default: 1",
-    )
-    parser.add_argument(
-        "--order", metavar="FILE", help="query ids in the order judged, one per line; default: the order of QRELS"
-    )
+    option(parser, "baseline BASELINE", f"the run in use today: {RUN_HELP}")
+    option(parser, "candidate CANDIDATE", "the run that may replace it")
+    option(parser, "-m --metric METRIC", "metric", DEFAULT_METRIC)
+    option(parser, "--delta X", "largest difference that does not matter", 0.02)
+    option(parser, "--alpha X", "probability of a wrong verdict over all looks together", 0.05)
+    option(parser, "--method", "sequential method", "asymptotic", choices=list(METHODS))
+    option(parser, "--planned N", "largest number of queries, fixed beforehand; for --method group", type=int)
+    option(parser, "--candidates N", "number of candidates compared with this baseline; alpha is divided by it", 1)
+    option(parser, "--order FILE", "query ids in the order judged, one per line; default: the order of QRELS")
     parser.add_argument("--missing", choices=["zero", "skip"], default="zero", help=MISSING_HELP)
-    parser.add_argument(
-        "--weights", metavar="FILE", help="queries.csv with weight and probability, for a weighted difference"
-    )
+    option(parser, "--weights FILE", "queries.csv with weight and probability, for a weighted difference")
     parser.add_argument("--design", choices=["sampled", "none"], help=DESIGN_HELP)
-    parser.add_argument("--scale", metavar="MIN:MAX", help="grade scale, for ERR and similar metrics")
-    parser.add_argument("--trace", metavar="FILE", help="also write the state after each query, as JSONL")
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
+    option(parser, "--scale MIN:MAX", "grade scale, for ERR and similar metrics")
+    option(parser, "--trace FILE", "also write the state after each query, as JSONL")
+    option(parser, "--format", "output format", "table", choices=["table", "json"])
     add_table_formats(parser)
     add_out(parser)
 
@@ -114,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         planned=planned,
         candidates=args.candidates,
         order=_order(args.order) if args.order else None,
-        design=_design(args),
+        design=design_of(args),
         missing=args.missing,
         scale_top=scale_values(args.scale)[-1] if args.scale else None,
     )
@@ -150,18 +127,6 @@ def _order(path: str) -> list[str]:
     if not order:
         raise UnreadableInput(path, None, "contains no query ids", "write one id per line", "F07")
     return list(order)
-
-
-def _design(args: argparse.Namespace) -> SamplingDesign | None:
-    if not args.weights:
-        if args.design:
-            warn_no_effect(f"--design {args.design}", "it needs --weights FILE")
-        return None
-    from assay.cli.inputs.query_weights import read_design
-
-    design, report = read_design(args.weights, sampled=args.design != "none", by_tier=False)
-    print_warnings([report])
-    return design
 
 
 def as_text(decision: Decision, machine: str = "") -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, stdin_once, write_out, written
+from assay.cli.options.option import option
 from assay.cli.options.provider import add_under_test, warn_same_family
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -27,14 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     from assay.llm.judges.ensemble import RULES
 
-    parser.add_argument("labels", metavar="LABELS", nargs="+", help="labels.jsonl from one or more judges")
+    option(parser, "labels LABELS", "labels.jsonl from one or more judges", nargs="+")
     rule_help = "; ".join(f"{name}: {what}" for name, what in RULES.items())
-    parser.add_argument("--rule", choices=list(RULES), default="median", help=f"{rule_help}; default: median")
-    parser.add_argument(
-        "--least", type=int, default=2, metavar="N", help="minimum number of grades for a label; default: 2"
-    )
+    option(parser, "--rule", f"{rule_help}", "median", choices=list(RULES))
+    option(parser, "--least N", "minimum number of grades for a label", 2)
     add_scale(parser)
-    parser.add_argument("--apart", metavar="FILE", help="write all pairs as CSV, least agreement first")
+    option(parser, "--apart FILE", "write all pairs as CSV, least agreement first")
     add_under_test(parser)
     add_out(parser)
 
@@ -80,8 +79,7 @@ def read_judged(paths: list[str], values: tuple[int, ...]) -> dict[str, dict[tup
 
     judged: dict[str, dict[tuple[str, str], Outcome]] = {}
     for path in paths:
-        read = labels_jsonl.read(Path(path), path=path, grades=values)
-        read.report.raise_if_errors()
+        read = labels_jsonl.read(Path(path), path=path, grades=values).strict()
         print_warnings([read.report])
         for row in read.rows:
             who = json.dumps([row.judge, row.model, row.parameters], sort_keys=True)

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
+from assay.cli.options.option import option
 from assay.cli.rag import critic, retrieval
 from assay.cli.text_table import number
 from assay.core.counted_nouns import amount
@@ -27,40 +28,23 @@ EXAMPLE = "assay erag samples.jsonl new.jsonl --documents contents.jsonl --task 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("samples", metavar="SAMPLES", help="samples.jsonl: questions and reference answers")
-    parser.add_argument(
-        "outputs", metavar="OUTPUTS", nargs="*", help="outputs.jsonl of a system with texts, or a run, or NAME=PATH"
-    )
-    parser.add_argument(
-        "--task",
-        metavar="MODULE:FUNCTION",
-        help="function(query, texts) that answers the query; default: --model answers",
-    )
-    parser.add_argument(
-        "--task-metric",
-        metavar="METRIC",
-        default="TokenF1",
-        help="a metric of docs/rag.md between 0 and 1; default: TokenF1",
-    )
-    parser.add_argument("--template", metavar="FILE", help="prompt template with {query} and {document}")
-    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents per list; default: 10")
-    parser.add_argument(
-        "-m", "--metric", metavar="METRIC", action="append", help="ranking metrics over the labels; default: nDCG@K"
-    )
-    parser.add_argument(
-        "--end-to-end",
+    option(parser, "samples SAMPLES", "samples.jsonl: questions and reference answers")
+    option(parser, "outputs OUTPUTS", "outputs.jsonl of a system with texts, or a run, or NAME=PATH", nargs="*")
+    option(parser, "--task MODULE:FUNCTION", "function(query, texts) that answers the query; default: --model answers")
+    option(parser, "--task-metric METRIC", "a metric of docs/rag.md between 0 and 1", "TokenF1")
+    option(parser, "--template FILE", "prompt template with {query} and {document}")
+    option(parser, "-k K", "number of documents per list", 10)
+    option(parser, "-m --metric METRIC", "ranking metrics over the labels; default: nDCG@K", action="append")
+    option(
+        parser,
+        "--end-to-end N",
+        "number of questions to answer from the whole list, drawn with --seed; default: all; 0 for none",
         type=int,
-        metavar="N",
-        help="number of questions to answer from the whole list, drawn with --seed; default: all; 0 for none",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed for the draw of --end-to-end; default: 0"
-    )
-    parser.add_argument("--labels-out", metavar="FILE", help="write labels.jsonl, for assay usefulness")
-    parser.add_argument(
-        "--outputs-out", metavar="FILE", help="write outputs.jsonl with the answers from the whole lists"
-    )
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
+    option(parser, "--seed N", "seed for the draw of --end-to-end", 0)
+    option(parser, "--labels-out FILE", "write labels.jsonl, for assay usefulness")
+    option(parser, "--outputs-out FILE", "write outputs.jsonl with the answers from the whole lists")
+    option(parser, "--format", "output format", "table", choices=["table", "json"])
     add_out(parser)
     retrieval.add_source_options(parser)
     critic.add_model_options(parser, "model that answers, or the critic of the task's metric")

@@ -17,6 +17,7 @@ from assay.cli.inputs.files import (
     stdin_once,
     write_out,
 )
+from assay.cli.options.option import option
 from assay.cli.text_table import number, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -31,37 +32,29 @@ DEFAULT_METRIC = "nDCG@10"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("qrels", metavar="QRELS", help=f"human labels of a random sample of queries: {QRELS_HELP}")
-    parser.add_argument(
-        "labels", metavar="LABELS", help="machine labels of these and more queries: labels.jsonl or qrels"
-    )
+    option(parser, "qrels QRELS", f"human labels of a random sample of queries: {QRELS_HELP}")
+    option(parser, "labels LABELS", "machine labels of these and more queries: labels.jsonl or qrels")
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
-    parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help=f"metric; default: {DEFAULT_METRIC}")
-    parser.add_argument(
+    option(parser, "-m --metric METRIC", f"metric; default: {DEFAULT_METRIC}", action="append")
+    option(
+        parser,
         "--method",
+        "ppi (default): correct the machine mean with the human labels; stratified: use the machine labels only to "
+        "form strata",
         choices=["ppi", "stratified"],
         default="ppi",
-        help=(
-            "ppi (default): correct the machine mean with the human labels; stratified: use the machine labels "
-            "only to form strata"
-        ),
     )
-    parser.add_argument(
+    option(
+        parser,
         "--partly",
+        "people labeled the same part of each query's pairs, such as a shallower pool; without this option, human "
+        "labels must cover at least half of the pairs",
         action="store_true",
-        help=(
-            "people labeled the same part of each query's pairs, such as a shallower pool; without this option, human "
-            "labels must cover at least half of the pairs"
-        ),
     )
-    parser.add_argument("--judge", metavar="NAME", help="the judge or model to use, if LABELS has several")
-    parser.add_argument(
-        "--ci", metavar="LEVEL", type=float, default=0.95, help="confidence level of the intervals; default: 0.95"
-    )
-    parser.add_argument(
-        "--plan", metavar="HALF", type=float, help="print how many queries people must label for an interval of +-HALF"
-    )
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
+    option(parser, "--judge NAME", "the judge or model to use, if LABELS has several")
+    option(parser, "--ci LEVEL", "confidence level of the intervals", 0.95)
+    option(parser, "--plan HALF", "print how many queries people must label for an interval of +-HALF", type=float)
+    option(parser, "--format", "output format", "table", choices=["table", "json"])
     add_out(parser)
 
 

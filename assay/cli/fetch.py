@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from assay.cli.inputs.files import STDIN, add_out, read_rows, write_out
 from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
+from assay.cli.options.option import option
 from assay.cli.text_table import progress
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -47,17 +48,13 @@ class _FetchOutcome:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("queries", metavar="QUERIES", help="queries.csv with query_id and query")
+    option(parser, "queries QUERIES", "queries.csv with query_id and query")
     add_engine_options(parser)
-    parser.add_argument("--depth", type=int, default=10, metavar="K", help="documents per query; default: 10")
-    parser.add_argument("--name", metavar="RUN", help="name of the run, written in the last column; default: KIND")
-    parser.add_argument("--documents-out", metavar="FILE", help="write the documents to FILE as documents.jsonl")
-    parser.add_argument(
-        "--concurrency", type=int, default=4, metavar="N", help="number of concurrent queries; default: 4"
-    )
-    parser.add_argument(
-        "--timeout", type=float, default=10.0, metavar="S", help="timeout per request in seconds; default: 10"
-    )
+    option(parser, "--depth K", "documents per query", 10)
+    option(parser, "--name RUN", "name of the run, written in the last column; default: KIND")
+    option(parser, "--documents-out FILE", "write the documents to FILE as documents.jsonl")
+    option(parser, "--concurrency N", "number of concurrent queries", 4)
+    option(parser, "--timeout S", "timeout per request in seconds", 10.0)
     parser.add_argument(
         "--resume",
         action="store_true",
@@ -71,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     kind, values = engine_settings(args)
     kind.check_depth(args.depth, values)
-    queries = _queries(args.queries)
+    queries = [(row.query_id, row.query) for row in read_rows("queries-csv", args.queries)]
     left = _left(args, queries)
     rest = [one for one in queries if one[0] not in left.answered]
     outcome = _ask(args, kind, values, rest)
@@ -106,10 +103,6 @@ def _check(args: argparse.Namespace) -> None:
     for path in outputs:
         if path not in ("", STDIN) and (Path(path).is_dir() or not Path(path).parent.is_dir()):
             raise NotValid(f"{path}: cannot write the file; choose a path in an existing folder")
-
-
-def _queries(path: str) -> Queries:
-    return [(row.query_id, row.query) for row in read_rows("queries-csv", path)]
 
 
 def _ask(args: argparse.Namespace, kind: ConnectorKind, values: dict[str, str], queries: Queries) -> _FetchOutcome:
@@ -269,14 +262,12 @@ def _check_earlier(out: str, rows: tuple[RunRow, ...], name: str, depth: int, qu
 def _earlier_rows(path: str) -> tuple[RunRow, ...]:
     from assay.formats import trec_run
 
-    read = trec_run.read(Path(path), path=path)
-    read.report.raise_if_errors()
+    read = trec_run.read(Path(path), path=path).strict()
     return tuple(replace(row, query_id=unquote(row.query_id), doc_id=unquote(row.doc_id)) for row in read.rows)
 
 
 def _earlier_documents(path: str) -> tuple[DocumentRow, ...]:
     from assay.formats import FORMATS
 
-    read = FORMATS["documents-jsonl"].read(Path(path), path=path)
-    read.report.raise_if_errors()
+    read = FORMATS["documents-jsonl"].read(Path(path), path=path).strict()
     return tuple(replace(row, doc_id=unquote(row.doc_id)) for row in read.rows)

@@ -7,6 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from assay.cli.options.option import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -18,11 +19,9 @@ EXAMPLE = "assay formats trec-qrels"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("name", metavar="FORMAT", nargs="?", help="the format to explain")
-    parser.add_argument(
-        "--kind", metavar="KIND", help="list only formats of this kind: qrels, run, documents, queries, ..."
-    )
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
+    option(parser, "name FORMAT", "the format to explain", nargs="?")
+    option(parser, "--kind KIND", "list only formats of this kind: qrels, run, documents, queries, ...")
+    option(parser, "--format", "output format", "table", choices=["table", "json"])
 
 
 def run(args: argparse.Namespace) -> int:

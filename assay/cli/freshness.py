@@ -21,6 +21,7 @@ from assay.cli.inputs.files import (
     stdin_once,
     write_out,
 )
+from assay.cli.options.option import option
 from assay.cli.text_table import progress, text_table
 from assay.core.content_hash import content_hash
 from assay.core.counted_nouns import amount
@@ -48,45 +49,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
     parser.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
-    parser.add_argument("--documents", metavar="FILE", help="all current documents: JSONL or CSV")
-    parser.add_argument(
-        "--baseline",
-        metavar="FILE",
-        help="the state when the labels were frozen: manifest.json, a bundle (folder or zip), or older documents",
+    option(parser, "--documents FILE", "all current documents: JSONL or CSV")
+    option(
+        parser,
+        "--baseline FILE",
+        "the state when the labels were frozen: manifest.json, a bundle (folder or zip), or older documents",
     )
-    parser.add_argument("--log", metavar="FILE", help="a current query log, compared with the log of the baseline")
-    parser.add_argument(
-        "--unrated",
-        metavar="FILE",
+    option(parser, "--log FILE", "a current query log, compared with the log of the baseline")
+    option(
+        parser,
+        "--unrated FILE",
+        "a _rank_eval response, whose unrated_docs count as unjudged; may be repeated",
         action="append",
         default=[],
-        help="a _rank_eval response, whose unrated_docs count as unjudged; may be repeated",
     )
-    parser.add_argument(
-        "--changed",
-        metavar="WHAT",
+    option(
+        parser,
+        "--changed WHAT",
+        "record a change since the baseline: schema, embedding, category=NAME, language=NAME",
         action="append",
         default=[],
-        help="record a change since the baseline: schema, embedding, category=NAME, language=NAME",
     )
-    parser.add_argument(
-        "--category-field",
-        metavar="NAME",
-        default="category",
-        help="document field with the category; default: category",
-    )
-    parser.add_argument(
-        "--language-field",
-        metavar="NAME",
-        default="language",
-        help="document field with the language; default: language",
-    )
+    option(parser, "--category-field NAME", "document field with the category", "category")
+    option(parser, "--language-field NAME", "document field with the language", "language")
     parser.add_argument(
         "--fail-on",
         choices=FAIL_ON,
         help="exit with status 1 if the labels are in this state or worse; default: always exit with 0",
     )
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
+    option(parser, "--format", "output format", "table", choices=["table", "json"])
     for kind in ("qrels", "run"):
         parser.add_argument(
             f"--{kind}-format", metavar="FORMAT", help=f"a format listed by assay formats --kind {kind}"
@@ -315,7 +306,7 @@ def _of_bundle(files: Mapping[str, Callable[[], bytes]], path: str) -> BaselineF
     if "manifest.json" not in files:
         raise UnreadableInput(path, None, "it has no manifest.json", "expected an exported bundle", "F06")
     content = files["manifest.json"]()
-    read_manifest(content, path=path).report.raise_if_errors()
+    read_manifest(content, path=path).strict()
     manifest = json.loads(content)
     baseline = manifest.get("baseline") or {}
     if not isinstance(baseline, dict):
@@ -336,9 +327,7 @@ def _rows(format: str, name: str, files: Mapping[str, Callable[[], bytes]]) -> l
 
     if name not in files:
         return []
-    read = FORMATS[format].read(files[name](), path=name)
-    read.report.raise_if_errors()
-    return list(read.rows)
+    return list(FORMATS[format].read(files[name](), path=name).strict().rows)
 
 
 def _days(manifest: Mapping[str, Any], files: Mapping[str, Callable[[], bytes]]) -> float | Missing:
@@ -395,8 +384,7 @@ def _documents(path: str, reports: list[Report]) -> list[DocumentRow]:
         head = stream.read(HEAD)
     usual = "documents-csv" if ".csv" in file.suffixes else "documents-jsonl"
     name = recognize_or(head, path, "documents", usual, "assay convert --from {}")
-    read = FORMATS[name].read(file, path=path)
-    read.report.raise_if_errors()
+    read = FORMATS[name].read(file, path=path).strict()
     reports.append(read.report)
     return list(read.rows)
 

@@ -7,6 +7,7 @@ import os
 import sys
 from urllib.parse import urlsplit
 
+from assay.cli.options.option import option
 from assay.cli.options.server import add_token_options, given_token, prompted_token
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -18,10 +19,8 @@ LOCAL = {"localhost", "127.0.0.1", "::1"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--server", metavar="URL", help="address of the server; default: ASSAY_SERVER")
-    parser.add_argument(
-        "--collection", metavar="SLUG", help="collection of later commands; default: your only collection"
-    )
+    option(parser, "--server URL", "address of the server; default: ASSAY_SERVER")
+    option(parser, "--collection SLUG", "collection of later commands; default: your only collection")
     add_token_options(parser)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from assay.cli.options.option import option
 from assay.core.errors import NotValid
 
 NAME = "logout"
@@ -13,7 +14,7 @@ EXAMPLE = "assay logout --server https://assay.example.com"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--server", metavar="URL", help="address of the server; default: that of the last login")
+    option(parser, "--server URL", "address of the server; default: that of the last login")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from assay.cli.options.option import option
 from assay.cli.options.server import add_server_options, given_token
 from assay.core.errors import NotValid
 
@@ -19,28 +20,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--http", action="store_true", help="serve over streamable HTTP at /mcp instead of stdio; requests bring tokens"
     )
-    parser.add_argument("--host", default=HOST, help=f"with --http: address to listen at; default: {HOST}")
-    parser.add_argument(
-        "--port", type=int, default=PORT, metavar="N", help=f"with --http: port; 0 for any; default: {PORT}"
-    )
-    parser.add_argument(
-        "--allowed-host",
-        metavar="HOST",
+    option(parser, "--host", "with --http: address to listen at", HOST)
+    option(parser, "--port N", "with --http: port; 0 for any", PORT, type=int)
+    option(
+        parser,
+        "--allowed-host HOST",
+        "with --http: another Host header to accept, such as mcp.example.com; default: loopback names only",
         action="append",
         default=[],
-        help="with --http: another Host header to accept, such as mcp.example.com; default: loopback names only",
     )
-    parser.add_argument(
-        "--allowed-origin",
-        metavar="ORIGIN",
+    option(
+        parser,
+        "--allowed-origin ORIGIN",
+        "with --http: another Origin header to accept, such as https://app.example.com; default: loopback only",
         action="append",
         default=[],
-        help="with --http: another Origin header to accept, such as https://app.example.com; default: loopback only",
     )
-    parser.add_argument(
-        "--folder",
-        metavar="DIR",
-        help="folder whose files tools may read; default: the current folder over stdio, none over HTTP",
+    option(
+        parser,
+        "--folder DIR",
+        "folder whose files tools may read; default: the current folder over stdio, none over HTTP",
     )
     add_server_options(parser)
 

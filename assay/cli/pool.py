@@ -21,6 +21,7 @@ from assay.cli.inputs.files import (
     stdin_once,
     write_out,
 )
+from assay.cli.options.option import option
 from assay.cli.options.parameters import add_member_options, member_options
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -45,67 +46,45 @@ EXAMPLE = "assay pool bm25.run neural.run --strategy depth --depth 10 --out pool
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments, including those of the strategies."""
     parser.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
-    parser.add_argument(
-        "--strategy", metavar="NAME", default="depth", help=f"one of {', '.join(STRATEGIES)}; default: depth"
-    )
+    option(parser, "--strategy NAME", f"one of {', '.join(STRATEGIES)}", "depth")
     add_member_options(parser, STRATEGIES)
-    parser.add_argument("--pairs", metavar="FILE", help="the pairs for --strategy list: CSV with query_id,doc_id")
+    option(parser, "--pairs FILE", "the pairs for --strategy list: CSV with query_id,doc_id")
     parser.add_argument(
         "--by",
         choices=["score", "rank"],
         default="score",
         help="order of the documents in a run: by score as in trec_eval, or by rank",
     )
-    parser.add_argument("--budget", type=int, metavar="N", help="maximum number of pairs per query from the strategy")
-    parser.add_argument(
-        "--qrels",
-        metavar="FILE",
-        help="labels of judged pairs, which are left out of the pool; adaptive strategies learn from them",
+    option(parser, "--budget N", "maximum number of pairs per query from the strategy", type=int)
+    option(
+        parser,
+        "--qrels FILE",
+        "labels of judged pairs, which are left out of the pool; adaptive strategies learn from them",
     )
-    parser.add_argument(
-        "--relevant-from", type=float, default=1.0, metavar="GRADE", help="the lowest relevant grade; default: 1"
-    )
-    parser.add_argument(
-        "--total", type=int, metavar="N", help="maximum number of pairs in all, spread over the queries"
-    )
-    parser.add_argument(
-        "--hours", type=float, metavar="H", help="limit the pool to the pairs that --raters can judge in H hours each"
-    )
-    parser.add_argument("--raters", type=int, metavar="N", help="with --hours: number of raters; default: 1")
-    parser.add_argument("--ratings", type=int, metavar="K", help="with --hours: ratings per pair; default: 1")
-    parser.add_argument(
-        "--seconds", type=float, metavar="S", help=f"with --hours: seconds per rating; default: {ASSUMED_SECONDS:g}"
-    )
+    option(parser, "--relevant-from GRADE", "the lowest relevant grade", 1.0)
+    option(parser, "--total N", "maximum number of pairs in all, spread over the queries", type=int)
+    option(parser, "--hours H", "limit the pool to the pairs that --raters can judge in H hours each", type=float)
+    option(parser, "--raters N", "with --hours: number of raters; default: 1", type=int)
+    option(parser, "--ratings K", "with --hours: ratings per pair; default: 1", type=int)
+    option(parser, "--seconds S", f"with --hours: seconds per rating; default: {ASSUMED_SECONDS:g}", type=float)
     parser.add_argument(
         "--duplicates",
         choices=KINDS,
         default=OFF,
         help="judge the duplicate documents of a query only once; needs --documents",
     )
-    parser.add_argument(
-        "--similarity",
+    option(
+        parser,
+        "--similarity S",
+        f"minimum share of text that near duplicates have in common; default: {SIMILARITY}",
         type=float,
-        metavar="S",
-        help=f"minimum share of text that near duplicates have in common; default: {SIMILARITY}",
     )
-    parser.add_argument("--queries", metavar="FILE", help="queries.csv, for strategies that use texts")
-    parser.add_argument(
-        "--documents", metavar="FILE", help="documents.jsonl, for strategies that use texts and for --duplicates"
-    )
-    parser.add_argument(
-        "--residual",
-        type=int,
-        default=0,
-        metavar="N",
-        help="draw N more pairs per query from outside the pool",
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for all random choices; default: 0")
-    parser.add_argument(
-        "--batch", type=int, default=1, metavar="N", help="shuffle the pairs of a query for raters, in batches of N"
-    )
-    parser.add_argument(
-        "--format", choices=["csv", "json"], default="csv", help="output format; default: csv, one line per pair"
-    )
+    option(parser, "--queries FILE", "queries.csv, for strategies that use texts")
+    option(parser, "--documents FILE", "documents.jsonl, for strategies that use texts and for --duplicates")
+    option(parser, "--residual N", "draw N more pairs per query from outside the pool", type=int, default=0)
+    option(parser, "--seed N", "seed for all random choices", 0)
+    option(parser, "--batch N", "shuffle the pairs of a query for raters, in batches of N", type=int, default=1)
+    option(parser, "--format", "output format; default: csv, one line per pair", choices=["csv", "json"], default="csv")
     add_table_formats(parser)
     add_out(parser)
 
@@ -152,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
 def _given(args: argparse.Namespace) -> dict[str, Any]:
     given = member_options(args, STRATEGIES)
     if args.pairs is not None:
-        given["pairs"] = _read_pairs(args.pairs)
+        given["pairs"] = [(row.query_id, row.doc_id) for row in read_rows("pairs-csv", args.pairs, warn=False)]
     elif args.strategy == "list":
         raise NotValid("--strategy list needs --pairs FILE, a CSV with the columns query_id,doc_id")
     return given
@@ -183,8 +162,7 @@ def _documents(args: argparse.Namespace) -> tuple[dict[str, DocumentRow], list[R
 
     if args.documents is None or not (STRATEGIES[args.strategy].reads or args.duplicates != OFF):
         return {}, []
-    read = FORMATS["documents-jsonl"].read(Path(args.documents), path=args.documents)
-    read.report.raise_if_errors()
+    read = FORMATS["documents-jsonl"].read(Path(args.documents), path=args.documents).strict()
     return {row.doc_id: row for row in read.rows}, [read.report]
 
 
@@ -195,8 +173,7 @@ def _wording(args: argparse.Namespace, documents: Mapping[str, DocumentRow]) -> 
 
     if args.queries is None or args.documents is None:
         raise NotValid(f"--strategy {args.strategy} needs texts; add --queries FILE and --documents FILE")
-    queries = FORMATS["queries-csv"].read(Path(args.queries), path=args.queries)
-    queries.report.raise_if_errors()
+    queries = FORMATS["queries-csv"].read(Path(args.queries), path=args.queries).strict()
     texts = {doc_id: f"{row.title} {row.text}" for doc_id, row in documents.items()}
     return Wording.of({row.query_id: row.query for row in queries.rows}, texts), [queries.report]
 
@@ -234,10 +211,6 @@ def _total(args: argparse.Namespace) -> int | None:
         ASSUMED_SECONDS if args.seconds is None else args.seconds,
     )
     return budget.pairs if wanted is None else min(wanted, budget.pairs)
-
-
-def _read_pairs(path: str) -> list[tuple[str, str]]:
-    return [(row.query_id, row.doc_id) for row in read_rows("pairs-csv", path, warn=False)]
 
 
 def _judged(args: argparse.Namespace) -> tuple[dict[tuple[str, str], float], list[Report]]:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from assay.cli.options.option import option
 from assay.cli.options.server import add_server_options, client_of
 from assay.core.errors import NotValid
 
@@ -16,14 +17,12 @@ NEWEST = "newest"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("what", choices=["snapshot", "run"], help="what to download")
-    parser.add_argument(
-        "name", metavar="NAME", nargs="?", help=f"name of the snapshot or run; default for a snapshot: {NEWEST}"
-    )
-    parser.add_argument(
-        "--out",
-        metavar="PATH",
-        help="folder for the files of a snapshot, or file for a run; default: the name, with .run for a run",
+    option(parser, "what", "what to download", choices=["snapshot", "run"])
+    option(parser, "name NAME", f"name of the snapshot or run; default for a snapshot: {NEWEST}", nargs="?")
+    option(
+        parser,
+        "--out PATH",
+        "folder for the files of a snapshot, or file for a run; default: the name, with .run for a run",
     )
     add_server_options(parser)
 

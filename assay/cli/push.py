@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli.options.option import option
 from assay.cli.options.server import add_server_options, client_of, print_report
 from assay.cli.text_table import number, progress_of_bytes, text_table
 from assay.core.errors import NotValid
@@ -24,18 +25,16 @@ NAMED = {"run", "samples", "outputs", "labels", "bundle"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("kind", choices=KINDS, help="what the file contains")
-    parser.add_argument("file", metavar="FILE", help="the file, in any format of its kind; may be compressed with gzip")
-    parser.add_argument("--name", metavar="NAME", help="name on the server; default: derived from the file name")
-    parser.add_argument("--description", metavar="TEXT", help="description of a run")
-    parser.add_argument("--samples", metavar="ID", help="the sample set of outputs; default: the one with their ids")
-    parser.add_argument("--file-format", metavar="FORMAT", help="format of the file; default: detected")
-    parser.add_argument(
-        "--accept-errors", action="store_true", help="store the valid rows even if other rows cannot be read"
-    )
-    parser.add_argument("--no-wait", action="store_true", help="do not wait until a large file is stored")
-    parser.add_argument("--scores", action="store_true", help="wait for a run's scores on the newest snapshot")
-    parser.add_argument("--format", choices=["text", "json"], default="text", help="output format; default: text")
+    option(parser, "kind", "what the file contains", choices=KINDS)
+    option(parser, "file FILE", "the file, in any format of its kind; may be compressed with gzip")
+    option(parser, "--name NAME", "name on the server; default: derived from the file name")
+    option(parser, "--description TEXT", "description of a run")
+    option(parser, "--samples ID", "the sample set of outputs; default: the one with their ids")
+    option(parser, "--file-format FORMAT", "format of the file; default: detected")
+    option(parser, "--accept-errors", "store the valid rows even if other rows cannot be read", action="store_true")
+    option(parser, "--no-wait", "do not wait until a large file is stored", action="store_true")
+    option(parser, "--scores", "wait for a run's scores on the newest snapshot", action="store_true")
+    option(parser, "--format", "output format", "text", choices=["text", "json"])
     add_server_options(parser)
 
 

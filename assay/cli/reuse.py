@@ -20,6 +20,7 @@ from assay.cli.inputs.files import (
     stdin_once,
     write_out,
 )
+from assay.cli.options.option import option
 from assay.cli.text_table import number, progress, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput
@@ -38,20 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
-    parser.add_argument("-m", "--metric", metavar="METRIC", default="nDCG@10", help="one metric; default: nDCG@10")
-    parser.add_argument(
-        "--depth", metavar="K", type=int, help="depth of the pool; default: the depth to which documents are judged"
-    )
-    parser.add_argument("--together", metavar="NAMES", default="", help="comma-separated runs to leave out as a group")
-    parser.add_argument(
-        "--new", metavar="NAMES", default="", help="comma-separated runs that did not contribute to the pool"
-    )
-    parser.add_argument(
-        "--pool", metavar="FILE", help="pool CSV with a residual stratum, to estimate missed relevant documents"
-    )
-    parser.add_argument("--relevant", metavar="GRADE", type=float, default=1, help="lowest relevant grade; default: 1")
-    parser.add_argument("--seed", type=int, default=0, help="seed for the interval; default: 0")
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
+    option(parser, "-m --metric METRIC", "one metric", "nDCG@10")
+    option(parser, "--depth K", "depth of the pool; default: the depth to which documents are judged", type=int)
+    option(parser, "--together NAMES", "comma-separated runs to leave out as a group", default="")
+    option(parser, "--new NAMES", "comma-separated runs that did not contribute to the pool", default="")
+    option(parser, "--pool FILE", "pool CSV with a residual stratum, to estimate missed relevant documents")
+    option(parser, "--relevant GRADE", "lowest relevant grade", 1, type=float)
+    option(parser, "--seed", "seed for the interval", 0)
+    option(parser, "--format", "output format", "table", choices=["table", "json"])
     add_table_formats(parser)
     add_out(parser)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli import missing
 from assay.cli.inputs.files import add_out, print_warnings, stdin_once, write_out
+from assay.cli.options.option import option
 from assay.cli.text_table import progress_of_bytes
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -34,87 +35,27 @@ FEW_DOUBTS = 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "log",
-        metavar="LOG",
-        help="query log with query,timestamp,client_id or query,count,clients; - for standard input",
-    )
-    parser.add_argument(
-        "--format", choices=list(LOG_FORMATS), help="format of the log; default: from its file name, or csv"
-    )
-    parser.add_argument(
-        "--columns",
-        "--column",
-        metavar="OURS=THEIRS,...",
-        help="map columns of the log, such as count=searches,query=term",
-    )
-    parser.add_argument(
-        "--repeated", choices=["sum", "max", "first"], help="how to combine repeated queries of a counted log"
-    )
-    parser.add_argument(
-        "--method", choices=["stratified", "pps"], default="stratified", help="sampling method; default: stratified"
-    )
+    option(parser, "log LOG", "query log with query,timestamp,client_id or query,count,clients; - for standard input")
+    option(parser, "--format", "format of the log; default: from its file name, or csv", choices=list(LOG_FORMATS))
+    option(parser, "--columns --column OURS=THEIRS,...", "map columns of the log, such as count=searches,query=term")
+    option(parser, "--repeated", "how to combine repeated queries of a counted log", choices=["sum", "max", "first"])
+    option(parser, "--method", "sampling method", "stratified", choices=["stratified", "pps"])
     for tier in ("head", "torso", "tail"):
         parser.add_argument(f"--{tier}", type=int, metavar="N", help=f"stratified: draw N queries from the {tier}")
-    parser.add_argument("--n", type=int, metavar="N", help="pps: draw N queries from the whole log")
-    parser.add_argument(
-        "--head-share",
-        type=float,
-        default=0.5,
-        metavar="X",
-        help="share of traffic at which the head ends; default: 0.5",
-    )
-    parser.add_argument(
-        "--torso-share",
-        type=float,
-        default=0.8,
-        metavar="X",
-        help="share of traffic at which the torso ends; default: 0.8",
-    )
-    parser.add_argument(
-        "--head-ranks",
-        type=int,
-        metavar="N",
-        help="last rank of the head, such as 500, instead of a share",
-    )
-    parser.add_argument(
-        "--torso-ranks", type=int, metavar="N", help="with --head-ranks: last rank of the torso, such as 5000"
-    )
-    parser.add_argument(
-        "--language",
-        metavar="TAG",
-        help="use only searches in this language, such as de, from the log's language column",
-    )
-    parser.add_argument(
-        "--window-days", type=int, default=90, metavar="N", help="use the last N days of the log; default: 90"
-    )
-    parser.add_argument(
-        "--min-clients",
-        type=int,
-        default=1,
-        metavar="N",
-        help="leave out queries from fewer clients than this, if the log has clients; default: 1",
-    )
-    parser.add_argument(
-        "--single-counts", action="store_true", help="accept a log in which every query has a count of 1"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the draw; default: 0")
-    parser.add_argument(
-        "--detect", type=float, metavar="X", help="also print how many queries are needed to detect a difference of X"
-    )
-    parser.add_argument(
-        "--sd",
-        type=float,
-        default=USUAL_SD,
-        metavar="X",
-        help=f"standard deviation of paired differences; default: {USUAL_SD}",
-    )
-    parser.add_argument("--raw-out", metavar="FILE", help="also write one raw log row per query, without client_id")
-    parser.add_argument(
-        "--groups-out",
-        metavar="FILE",
-        help="also write groups of queries that are probably the same, for review",
-    )
+    option(parser, "--n N", "pps: draw N queries from the whole log", type=int)
+    option(parser, "--head-share X", "share of traffic at which the head ends", 0.5)
+    option(parser, "--torso-share X", "share of traffic at which the torso ends", 0.8)
+    option(parser, "--head-ranks N", "last rank of the head, such as 500, instead of a share", type=int)
+    option(parser, "--torso-ranks N", "with --head-ranks: last rank of the torso, such as 5000", type=int)
+    option(parser, "--language TAG", "use only searches in this language, such as de, from the log's language column")
+    option(parser, "--window-days N", "use the last N days of the log", 90)
+    option(parser, "--min-clients N", "leave out queries from fewer clients than this, if the log has clients", 1)
+    option(parser, "--single-counts", "accept a log in which every query has a count of 1", action="store_true")
+    option(parser, "--seed N", "seed for the draw", 0)
+    option(parser, "--detect X", "also print how many queries are needed to detect a difference of X", type=float)
+    option(parser, "--sd X", "standard deviation of paired differences", USUAL_SD, type=float)
+    option(parser, "--raw-out FILE", "also write one raw log row per query, without client_id")
+    option(parser, "--groups-out FILE", "also write groups of queries that are probably the same, for review")
     add_out(parser)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.inputs.files import add_out, read_rows, stdin_once, write_out, written
+from assay.cli.options.option import option
 from assay.cli.sample import LogFile
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -26,63 +27,37 @@ EXAMPLE = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("queries", metavar="QUERIES", help="a queries.csv with weights and probabilities")
-    parser.add_argument("log", metavar="LOG", help="the log from which the stratum is drawn")
-    parser.add_argument("--name", required=True, metavar="NAME", help="name of the stratum")
-    parser.add_argument(
-        "--share",
+    option(parser, "queries QUERIES", "a queries.csv with weights and probabilities")
+    option(parser, "log LOG", "the log from which the stratum is drawn")
+    option(parser, "--name NAME", "name of the stratum", required=True)
+    option(
+        parser,
+        "--share X",
+        "the stratum's share of the whole traffic; default with --part-of: counted in the log",
         type=float,
-        metavar="X",
-        help="the stratum's share of the whole traffic; default with --part-of: counted in the log",
     )
-    parser.add_argument(
-        "--part-of",
+    option(
+        parser,
+        "--part-of NAME",
+        "the existing stratum, drawn from the same log, that includes the new stratum's traffic",
         default="",
-        metavar="NAME",
-        help="the existing stratum, drawn from the same log, that includes the new stratum's traffic",
     )
-    parser.add_argument(
-        "--first", default="first", metavar="NAME", help="name for the stratum of the existing queries; default: first"
-    )
-    parser.add_argument("--words", metavar="WORD,...", help="use log queries that contain any of these words")
-    parser.add_argument("--only", metavar="FILE", help="use log queries that are listed in this file, one per line")
-    parser.add_argument(
-        "--language", metavar="TAG", help="use queries in this language, from the log's language column"
-    )
-    parser.add_argument(
-        "--format", choices=list(LOG_FORMATS), help="format of the log; default: from its file name, or csv"
-    )
-    parser.add_argument(
-        "--columns", "--column", metavar="OURS=THEIRS,...", help="map columns of the log, such as count=searches"
-    )
-    parser.add_argument(
-        "--repeated", choices=["sum", "max", "first"], help="how to combine repeated queries of a counted log"
-    )
+    option(parser, "--first NAME", "name for the stratum of the existing queries", "first")
+    option(parser, "--words WORD,...", "use log queries that contain any of these words")
+    option(parser, "--only FILE", "use log queries that are listed in this file, one per line")
+    option(parser, "--language TAG", "use queries in this language, from the log's language column")
+    option(parser, "--format", "format of the log; default: from its file name, or csv", choices=list(LOG_FORMATS))
+    option(parser, "--columns --column OURS=THEIRS,...", "map columns of the log, such as count=searches")
+    option(parser, "--repeated", "how to combine repeated queries of a counted log", choices=["sum", "max", "first"])
     for tier in ("head", "torso", "tail"):
         parser.add_argument(
             f"--{tier}", type=int, default=0, metavar="N", help=f"draw N queries from the stratum's {tier}"
         )
-    parser.add_argument(
-        "--head-share",
-        type=float,
-        default=0.5,
-        metavar="X",
-        help="share of traffic at which the head ends; default: 0.5",
-    )
-    parser.add_argument(
-        "--torso-share",
-        type=float,
-        default=0.8,
-        metavar="X",
-        help="share of traffic at which the torso ends; default: 0.8",
-    )
-    parser.add_argument(
-        "--window-days", type=int, default=90, metavar="N", help="use the last N days of the log; default: 90"
-    )
-    parser.add_argument(
-        "--min-clients", type=int, default=1, metavar="N", help="leave out queries from fewer clients than this"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the draw; default: 0")
+    option(parser, "--head-share X", "share of traffic at which the head ends", 0.5)
+    option(parser, "--torso-share X", "share of traffic at which the torso ends", 0.8)
+    option(parser, "--window-days N", "use the last N days of the log", 90)
+    option(parser, "--min-clients N", "leave out queries from fewer clients than this", type=int, default=1)
+    option(parser, "--seed N", "seed for the draw", 0)
     add_out(parser)
 
 

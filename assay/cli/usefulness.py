@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import RUN_HELP, add_out, named_runs, print_warnings, stdin_once, write_out
+from assay.cli.options.option import option
 from assay.cli.text_table import number, text_table
 from assay.core.counted_nouns import agree, amount
 from assay.core.errors import NotValid
@@ -27,14 +28,12 @@ OF_FRACTIONS = ("ndcg", "dcg")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("labels", metavar="LABELS", help="labels.jsonl of the judge `downstream`")
+    option(parser, "labels LABELS", "labels.jsonl of the judge `downstream`")
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
-    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents per query; default: 10")
-    parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help="additional metrics over the labels")
-    parser.add_argument(
-        "--answers", metavar="FILE", help="CSV with query_id,score: the quality of the whole system's answers"
-    )
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default: table")
+    option(parser, "-k K", "number of documents per query", 10)
+    option(parser, "-m --metric METRIC", "additional metrics over the labels", action="append")
+    option(parser, "--answers FILE", "CSV with query_id,score: the quality of the whole system's answers")
+    option(parser, "--format", "output format", "table", choices=["table", "json"])
     add_out(parser)
 
 
@@ -61,8 +60,7 @@ def run(args: argparse.Namespace) -> int:
 def _labels(path: str) -> tuple[dict[tuple[str, str], float], int]:
     from assay.formats import labels_jsonl
 
-    read = labels_jsonl.read(Path(path), path=path)
-    read.report.raise_if_errors()
+    read = labels_jsonl.read(Path(path), path=path).strict()
     print_warnings([read.report])
     labels = {(row.query_id, row.doc_id): row.usefulness for row in read.rows if row.usefulness is not None}
     if not labels:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.options.option import option
 from assay.cli.options.reader import add_reader_options, read_file
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -28,20 +29,14 @@ EXAMPLE = "assay validate qrels.txt --format trec-qrels --scale 0:3"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("source", metavar="IN", help="input file; - for standard input; .gz files are decompressed")
-    parser.add_argument(
-        "--format", dest="source_format", metavar="FORMAT", help="input format; default: detected from the content"
-    )
-    parser.add_argument("--strict", action="store_true", help="also exit with status 1 for warnings")
-    parser.add_argument(
-        "--output", choices=["text", "json", "csv"], default="text", help="output format; default: text"
-    )
-    parser.add_argument("--out", metavar="FILE", help="write the list to FILE instead of standard output")
+    option(parser, "source IN", "input file; - for standard input; .gz files are decompressed")
+    option(parser, "--format FORMAT", "input format; default: detected from the content", dest="source_format")
+    option(parser, "--strict", "also exit with status 1 for warnings", action="store_true")
+    option(parser, "--output", "output format", "text", choices=["text", "json", "csv"])
+    option(parser, "--out FILE", "write the list to FILE instead of standard output")
     group = parser.add_argument_group("run checks")
-    group.add_argument("--qrels", metavar="FILE", help="labels, to find unjudged documents and missing queries")
-    group.add_argument(
-        "--beside", metavar="RUN", action="append", default=[], help="another run to compare with; may be repeated"
-    )
+    option(group, "--qrels FILE", "labels, to find unjudged documents and missing queries")
+    option(group, "--beside RUN", "another run to compare with; may be repeated", action="append", default=[])
     add_reader_options(parser)
 
 

@@ -6,15 +6,15 @@ import argparse
 import sys
 from pathlib import Path
 
+from assay.cli.options.option import option
+
 NAME = "verify"
 EXAMPLE = "assay verify snapshot/"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "bundle", metavar="BUNDLE", help="the folder of the bundle, its manifest.json, or its zip archive"
-    )
+    option(parser, "bundle BUNDLE", "the folder of the bundle, its manifest.json, or its zip archive")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -72,7 +72,7 @@ def rater_effects(
     keys = list(dict.fromkeys([*ratings.units, *sorted(settled)]))
     pairs = Pairs(keys)
     every = np.ones(len(ratings), dtype=np.bool_)
-    fixed = _fixed(pairs, settled)
+    fixed = np.array([float(settled.get(key, np.nan)) for key in pairs.keys])
     judge = _Judge(ratings, pairs, [positions(pairs, run) for run in runs], metric, rule, scale)
     everybody = judge.scored(every, fixed)
     none = np.full(len(keys), np.nan)
@@ -84,10 +84,6 @@ def rater_effects(
             RaterEffect(rater, int(own.sum()), judge.beside(everybody, without), judge.beside(everybody, alone))
         )
     return effects
-
-
-def _fixed(pairs: Pairs, settled: Mapping[Key, int]) -> Floats:
-    return np.array([float(settled.get(key, np.nan)) for key in pairs.keys])
 
 
 @dataclass(frozen=True)

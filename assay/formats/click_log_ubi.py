@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
 from assay.formats.click_logs import position_of, without_query
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import RowFault, checked_id
 from assay.formats.json_lines import Element, dump, id_text, objects
 from assay.formats.queries import query_fault
@@ -161,8 +161,5 @@ FORMAT = Format(
     write=write,
     example=EXAMPLE,
     stream=stream,
-    options=reader_options(
-        "columns encoding",
-        columns="sets the action that counts as a click or an impression, such as click=add_to_cart",
-    ),
+    options={"columns": "sets the action that counts as a click or an impression, such as click=add_to_cart"},
 )

@@ -11,7 +11,7 @@ from assay.core.errors import NotValid
 from assay.core.read_report import Tally
 from assay.formats.column_names import DOC_ID, QUERY_ID
 from assay.formats.delimited import Columns, check_mapping, names_of, read_table
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import RowFault, checked_id
 from assay.formats.grade_cells import count as whole_number
 from assay.formats.json_lines import objects
@@ -235,7 +235,6 @@ CSV = Format(
         "running shoes,doc-xyz,1,0,c04\n"
     ),
     stream=_stream_csv,
-    options=reader_options("columns delimiter encoding"),
 )
 JSONL = Format(
     name="click-log-jsonl",
@@ -250,5 +249,5 @@ JSONL = Format(
         '{"query": "rain jacket", "doc_id": "doc-mno", "position": 2, "impressions": 310, "clicks": 31}\n'
     ),
     stream=_stream_jsonl,
-    options=reader_options("columns encoding", columns="maps keys of the file, such as doc_id=sku"),
+    options={"columns": "maps keys of the file, such as doc_id=sku"},
 )

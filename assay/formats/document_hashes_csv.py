@@ -11,7 +11,7 @@ from assay.core.csv_cells import escape
 from assay.core.ids import id_fault
 from assay.core.read_report import Tally
 from assay.formats.delimited import Columns, read_table
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.reader import note_unusual, reader
 from assay.formats.text_lines import Content
 from assay.formats.writer import Written, write_csv
@@ -76,5 +76,4 @@ FORMAT = Format(
     read=reader(NAME, "doc_id,content_sha256", _parse),
     write=write,
     example=EXAMPLE,
-    options=reader_options("columns delimiter encoding"),
 )

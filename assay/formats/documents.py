@@ -10,7 +10,7 @@ from assay.core.errors import NotValid
 from assay.core.ids import id_fault
 from assay.core.read_report import Tally
 from assay.formats.delimited import Columns, read_table
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick, RowFault
 from assay.formats.json_lines import Element, dump, id_text, objects, parse
 from assay.formats.json_rows import write_objects
@@ -199,7 +199,7 @@ JSONL = Format(
         '{"doc_id": "doc-abc", "title": "Trail runner", "text": "A light shoe for dry paths.", '
         '"url": "", "image": "", "fields": {"price": 89}}\n'
     ),
-    options=reader_options("conflicts encoding", conflicts=CONFLICTS),
+    options={"conflicts": CONFLICTS},
 )
 CSV = Format(
     name="documents-csv",
@@ -212,11 +212,7 @@ CSV = Format(
     example=(
         'doc_id,title,text,url,image,fields\ndoc-abc,Trail runner,A light shoe for dry paths.,,,"{""price"": 89}"\n'
     ),
-    options=reader_options(
-        "columns delimiter conflicts encoding",
-        columns="maps columns of the file, such as text=long_description",
-        conflicts=CONFLICTS,
-    ),
+    options={"columns": "maps columns of the file, such as text=long_description", "conflicts": CONFLICTS},
 )
 PARQUET = Format(
     name="documents-parquet",
@@ -230,6 +226,6 @@ PARQUET = Format(
     ),
     write=_write_parquet,
     example=CSV.example,
-    options=reader_options("conflicts", conflicts=CONFLICTS),
+    options={"conflicts": CONFLICTS},
     binary=True,
 )

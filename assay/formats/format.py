@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ class Format:
     stream : callable or None
         For query logs and click logs: ``stream(content, tally, **options)`` yields the rows as they are read.
     options : dict of str to str
-        The options of ``read`` besides the path, with their meanings.
+        The options of ``read`` besides the path, with their meanings; only meanings that differ from the usual ones
+        need to be given.
     """
 
     name: str
@@ -98,3 +100,8 @@ class Format:
     blocks: Blocks | None = None
     rows: Rows | None = None
     stream: Stream | None = None
+
+    def __post_init__(self) -> None:
+        meanings = {**OPTIONS, **self.options}
+        options = {name: meanings[name] for name in signature(self.read).parameters if name in meanings}
+        object.__setattr__(self, "options", options)

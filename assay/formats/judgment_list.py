@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, scale_grade
 from assay.formats.json_lines import id_text, list_elements, refuse_unstorable
 from assay.formats.queries import note_personal, query_fault
@@ -188,5 +188,5 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options=reader_options("grades conflicts encoding", grades="grade scale; by default any whole number is accepted"),
+    options={"grades": "grade scale; by default any whole number is accepted"},
 )

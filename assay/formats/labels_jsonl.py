@@ -14,7 +14,7 @@ from assay.core.errors import NotValid, UnreadableInput
 from assay.core.outcomes import OUTCOMES
 from assay.core.qrels import MachineSource
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Pick, RowFault
 from assay.formats.json_lines import Element
 from assay.formats.json_rows import ids, is_number, rows, text, values_of, write_objects
@@ -233,9 +233,8 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options=reader_options(
-        "grades conflicts encoding",
-        grades="grade scale; by default any whole number is accepted",
-        conflicts="first, last, min or max: which of a judge's two answers for a pair to use",
-    ),
+    options={
+        "grades": "grade scale; by default any whole number is accepted",
+        "conflicts": "first, last, min or max: which of a judge's two answers for a pair to use",
+    },
 )

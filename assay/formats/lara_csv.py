@@ -18,7 +18,7 @@ from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
 from assay.formats.delimited import Cells, Columns, read_table
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, scale_grade, share
 from assay.formats.labels_jsonl import MachineLabel
 from assay.formats.queries import query_id_fault
@@ -210,7 +210,6 @@ LABELS_FORMAT = Format(
     read=reader(LABELS, _EXAMPLE.partition("\n")[0], _read_labels),
     write=_write_labels,
     example=_EXAMPLE,
-    options=reader_options("columns delimiter conflicts encoding"),
 )
 PROBABILITIES_FORMAT = Format(
     name=PROBABILITIES,
@@ -222,5 +221,4 @@ PROBABILITIES_FORMAT = Format(
     read=reader(PROBABILITIES, _BINARY.partition("\n")[0], _read_probabilities),
     write=_write_probabilities,
     example=_BINARY,
-    options=reader_options("columns delimiter conflicts encoding"),
 )

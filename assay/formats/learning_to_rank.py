@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import BinaryIO
 
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
 from assay.formats.queries import note_personal, query_fault
 from assay.formats.reader import filled_lines, note_unusual, reader
@@ -142,5 +142,4 @@ FORMAT = Format(
     read=reader(NAME, _LINE, _parse, empty="judgments"),
     write=_write,
     example=EXAMPLE,
-    options=reader_options("conflicts encoding"),
 )

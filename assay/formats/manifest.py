@@ -118,7 +118,7 @@ def verify_files(files: Mapping[str, Callable[[], bytes]], path: str) -> Verific
     if FILE not in files:
         raise UnreadableInput(path, None, f"it does not contain {FILE}", "expected a folder or zip of an export", "F06")
     body = files[FILE]()
-    listed = {row.path: row for row in _strict(body, f"{path}/{FILE}")}
+    listed = {row.path: row for row in read(body, path=f"{path}/{FILE}").strict().rows}
     different = [
         path
         for path, row in listed.items()
@@ -134,12 +134,6 @@ def verify_files(files: Mapping[str, Callable[[], bytes]], path: str) -> Verific
         tuple(sorted(different)),
         content,
     )
-
-
-def _strict(data: bytes, path: str) -> list[BundleFile]:
-    result = read(data, path=path)
-    result.report.raise_if_errors()
-    return list(result.rows)
 
 
 def _is_inside(path: str) -> bool:

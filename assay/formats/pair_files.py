@@ -21,7 +21,7 @@ from assay.core.read_report import Tally
 from assay.formats.column_names import BEIR_HEADER, LABEL_COLUMNS, RESULT_COLUMNS, SILENT
 from assay.formats.delimited import Columns
 from assay.formats.delimited_pairs import checked_ids, checked_numbers, headless_columns, table_columns
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Pick
 from assay.formats.json_lines import dump
 from assay.formats.json_pairs import line_columns, line_entries, list_entries, nested_columns, nested_entries
@@ -206,9 +206,7 @@ _CONTAINERS: dict[str, tuple[str, tuple[str, ...], Callable[..., Written], Calla
 }
 
 
-def _format(
-    kind: str, container: str, parse: Callable[..., Any], options: str, line: str, example: str, description: str
-) -> Format:
+def _format(kind: str, container: str, parse: Callable[..., Any], line: str, example: str, description: str) -> Format:
     name, binary = f"{kind}-{container}", container == "parquet"
     title, extensions, write, quick = _CONTAINERS[container]
     empty = {"qrels": "judgments", "run": "results"}[kind] if container != "json" else ""
@@ -223,7 +221,6 @@ def _format(
         read=reader(name, line, parse, empty=empty, encoded=not binary),
         write=partial(write, kind=kind, format=name),
         example=example,
-        options=reader_options(options),
         binary=binary,
         quick=quick if container == "json" else partial(quick, known=known, value=FIELDS[kind][-1]),
     )
@@ -287,7 +284,6 @@ QRELS_JSON = _format(
     "qrels",
     "json",
     _labels(_json_entries),
-    "grades conflicts encoding",
     '{"q001": {"doc-abc": 3}}',
     '{\n  "q001": {"doc-abc": 3, "doc-mno": 0},\n  "q002": {"doc-xyz": 1}\n}\n',
     "Each query with the grades of its documents, as pytrec_eval and ranx read them.",
@@ -296,7 +292,6 @@ RUN_JSON = _format(
     "run",
     "json",
     _results(_json_entries),
-    "encoding",
     '{"q001": {"doc-abc": 12.5}}',
     '{\n  "q001": {"doc-abc": 12.5, "doc-xyz": 11.25},\n  "q002": {"doc-mno": 7.0}\n}\n',
     "Each query with the scores of its documents, as pytrec_eval and ranx read them.",
@@ -305,7 +300,6 @@ QRELS_JSONL = _format(
     "qrels",
     "jsonl",
     _labels(line_entries),
-    "grades conflicts encoding",
     '{"query_id": "q001", "doc_id": "doc-abc", "grade": 3}',
     '{"query_id": "q001", "doc_id": "doc-abc", "grade": 3}\n{"query_id": "q001", "doc_id": "doc-mno", "grade": 0}\n',
     "One label per line as a JSON object.",
@@ -314,7 +308,6 @@ RUN_JSONL = _format(
     "run",
     "jsonl",
     _results(line_entries),
-    "encoding",
     '{"query_id": "q001", "doc_id": "doc-abc", "rank": 1, "score": 12.5}',
     '{"query_id": "q001", "doc_id": "doc-abc", "rank": 1, "score": 12.5}\n'
     '{"query_id": "q001", "doc_id": "doc-xyz", "rank": 2, "score": 11.25}\n',
@@ -324,7 +317,6 @@ QRELS_CSV = _format(
     "qrels",
     "csv",
     _csv_labels,
-    "grades columns delimiter conflicts encoding",
     "query_id,doc_id,grade",
     "query_id,doc_id,grade\nq001,doc-abc,3\nq001,doc-mno,0\n",
     "One label per record under a header: query_id, doc_id and grade, or their alternative names.",
@@ -333,7 +325,6 @@ RUN_CSV = _format(
     "run",
     "csv",
     _csv_results,
-    "columns delimiter encoding",
     "query_id,doc_id,score",
     "query_id,doc_id,rank,score\nq001,doc-abc,1,12.5\nq001,doc-xyz,2,11.25\n",
     "One result per record under a header: query_id, doc_id, and score, rank or both.",
@@ -342,7 +333,6 @@ QRELS_PARQUET = _format(
     "qrels",
     "parquet",
     _parquet_labels,
-    "grades columns conflicts",
     "the columns q_id, doc_id and score",
     "q_id,doc_id,score\nq001,doc-abc,3\nq001,doc-mno,0\n",
     "One label per row, with named columns, shown here as CSV; written in the layout of ranx.",
@@ -351,7 +341,6 @@ RUN_PARQUET = _format(
     "run",
     "parquet",
     _parquet_results,
-    "columns",
     "the columns q_id, doc_id and score",
     "q_id,doc_id,score\nq001,doc-abc,12.5\nq001,doc-xyz,11.25\n",
     "One result per row, with named columns, shown here as CSV; written in the layout of ranx.",
@@ -366,7 +355,7 @@ BEIR_QRELS = Format(
     read=reader(BEIR, "q001<TAB>doc-abc<TAB>3", _beir_labels),
     write=_write_beir,
     example=f"{BEIR_HEADER}\nq001\tdoc-abc\t3\nq001\tdoc-mno\t0\n",
-    options=reader_options("grades conflicts encoding", grades="grade scale; by default any whole number is accepted"),
+    options={"grades": "grade scale; by default any whole number is accepted"},
 )
 MSMARCO_RUN = Format(
     name=MSMARCO,
@@ -378,6 +367,5 @@ MSMARCO_RUN = Format(
     read=reader(MSMARCO, "q001\tdoc-abc\t1", _msmarco_results, empty="results"),
     write=_write_msmarco,
     example="q001\tdoc-abc\t1\nq001\tdoc-xyz\t2\nq001\tdoc-mno\t3\n",
-    options=reader_options("encoding"),
     quick=_msmarco_columns,
 )

@@ -13,7 +13,7 @@ from assay.core.csv_cells import escape
 from assay.core.ids import id_fault
 from assay.core.read_report import Tally
 from assay.formats.delimited import Columns, read_table
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.queries import query_id_fault
 from assay.formats.ratings_csv import COLUMNS as RATING_COLUMNS
 from assay.formats.reader import note_unusual, reader
@@ -73,5 +73,4 @@ FORMAT = Format(
     read=reader(NAME, "query_id,doc_id", _parse),
     write=write,
     example=EXAMPLE,
-    options=reader_options("columns delimiter encoding"),
 )

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import Element
 from assay.formats.json_rows import ids, row_reader, rows, text, write_objects
@@ -78,5 +78,4 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options=reader_options("encoding"),
 )

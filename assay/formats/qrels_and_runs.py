@@ -387,8 +387,7 @@ def read_ratings(source: Any, scale: Sequence[int] = (0, 1, 2, 3)) -> Ratings:
     if isinstance(source, str | Path):
         from assay.formats.ratings_csv import HUMAN, graded
 
-        read = FORMATS["ratings-csv"].read(Path(source), path=str(source), grades=tuple(scale))
-        read.report.raise_if_errors()
+        read = FORMATS["ratings-csv"].read(Path(source), path=str(source), grades=tuple(scale)).strict()
         return graded(read.rows, HUMAN)
     rows = _rows(source, "ratings", RATING_COLUMNS)
     return Ratings.from_rows(

@@ -14,7 +14,7 @@ from assay.core.ids import id_fault
 from assay.core.read_report import Tally
 from assay.formats.column_names import note_rest
 from assay.formats.delimited import Cells, Columns, read_table
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Fault, RowFault, count, share
 from assay.formats.json_lines import Element, objects
 from assay.formats.json_rows import write_objects
@@ -419,9 +419,7 @@ CSV = Format(
         "query_id,query,narrative,group,tier,frequency,clients,probability,weight\n"
         "q001,rain jacket,A jacket for hikes in the rain,,head,1204,380,0.5,0.012\n"
     ),
-    options=reader_options(
-        "columns delimiter encoding", columns="maps columns of the file, such as frequency=searches"
-    ),
+    options={"columns": "maps columns of the file, such as frequency=searches"},
 )
 JSONL = Format(
     name="queries-jsonl",
@@ -433,7 +431,6 @@ JSONL = Format(
     read=reader("queries-jsonl", '{"query_id": "q001", "query": "running shoes"}', _parse_jsonl),
     write=_write_jsonl,
     example='{"query_id": "q001", "query": "running shoes"}\n{"query_id": "q002", "query": "rain jacket"}\n',
-    options=reader_options("encoding"),
 )
 TSV = Format(
     name="queries-tsv",
@@ -445,11 +442,7 @@ TSV = Format(
     read=reader("queries-tsv", "q001<TAB>running shoes", _parse_tsv, empty="queries"),
     write=_write_tsv,
     example="q001\trunning shoes\nq002\train jacket\n",
-    options=reader_options(
-        "header tabs encoding",
-        header="true or false: whether the first line is a header",
-        tabs="true: a query may contain TABs",
-    ),
+    options={"header": "true or false: whether the first line is a header", "tabs": "true: a query may contain TABs"},
 )
 PARQUET = Format(
     name="queries-parquet",
@@ -461,6 +454,5 @@ PARQUET = Format(
     read=reader("queries-parquet", "the columns _id and text", _parse_parquet, empty="queries", encoded=False),
     write=_write_parquet,
     example=CSV.example,
-    options={},
     binary=True,
 )

@@ -35,7 +35,7 @@ from assay.formats.delimited import (
     records,
     usual_delimiter,
 )
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, count
 from assay.formats.log_blocks import LogBlock, LogTexts, as_written, careful_blocks, client_keys
 from assay.formats.log_chunks import PlainLines, PlainLog, line_at
@@ -471,7 +471,5 @@ FORMAT = Format(
     blocks=_blocks,
     rows=_rows_on,
     stream=parse_log,
-    options=reader_options(
-        "columns delimiter repeated encoding", columns="maps columns of the file, such as count=count_generated"
-    ),
+    options={"columns": "maps columns of the file, such as count=count_generated"},
 )

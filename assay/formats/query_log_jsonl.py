@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from assay.core.read_report import Tally
 from assay.formats.delimited import check_mapping, names_of
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import dump, objects
 from assay.formats.jsonl_log_columns import NumberedLines, ObjectLog
@@ -113,5 +113,5 @@ FORMAT = Format(
     example=EXAMPLE,
     blocks=blocks,
     stream=parse_log,
-    options=reader_options("columns repeated encoding", columns="maps keys of the file, such as count=searches"),
+    options={"columns": "maps keys of the file, such as count=searches"},
 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.json_lines import Element, HasLines, dump, objects
 from assay.formats.jsonl_log_columns import ObjectLog
 from assay.formats.log_blocks import LogBlock, LogTexts, careful_blocks
@@ -142,5 +142,4 @@ FORMAT = Format(
     example=EXAMPLE,
     blocks=blocks,
     stream=parse_log,
-    options=reader_options("encoding"),
 )

@@ -10,18 +10,18 @@ import numpy.typing as npt
 
 from assay.core.csv_cells import escape
 from assay.core.ids import id_fault
-from assay.core.read_report import Report, Tally
+from assay.core.read_report import Tally
 from assay.formats.column_reader import Lines, Plain, Warned, count_grades, plain_ids, rows_in_columns
 from assay.formats.csv_columns import CsvLayout, whole_numbers
 from assay.formats.delimited import Cells, Columns
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, count, scale_grade
 from assay.formats.queries import could_be_query, query_fault, query_id_fault
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_columns import Coded, Column, Meant, RowColumns
 from assay.formats.row_types import RatingRow
 from assay.formats.text_keys import numbered
-from assay.formats.text_lines import Content, Source
+from assay.formats.text_lines import Content
 from assay.formats.trec_lines import Fields
 from assay.formats.writer import Written, optional_cell, write_csv
 
@@ -89,20 +89,6 @@ def _read(
 
 # The columns query_id, doc_id, rater and grade are enough.
 read = reader(NAME, "query_id,doc_id,rater,grade", _read)
-
-
-def load_ratings(source: Source, path: str = "-", grades: tuple[int, ...] | None = None) -> Ratings:
-    """Return the grades of a file as a table, strictly: an invalid row is an error, one without a grade is skipped."""
-    return load_ratings_report(source, path, grades)[0]
-
-
-def load_ratings_report(
-    source: Source, path: str = "-", grades: tuple[int, ...] | None = None
-) -> tuple[Ratings, Report]:
-    """Return the grades of a file as `load_ratings` does, and the report with its hash and warnings."""
-    result = read(source, path=path, grades=grades)
-    result.report.raise_if_errors()
-    return graded(result.rows), result.report
 
 
 def graded(rows: Sequence[RatingRow], sources: Collection[str] | None = None) -> Ratings:
@@ -318,11 +304,10 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options=reader_options(
-        "grades columns delimiter conflicts escaped encoding",
-        grades="grade scale; by default any whole number is accepted",
-        columns="maps columns of the file, such as rater_id=agent",
-        conflicts="first, last, min or max: which of a rater's two grades for a pair to use",
-        escaped="false: keep apostrophes in front of formulas",
-    ),
+    options={
+        "grades": "grade scale; by default any whole number is accepted",
+        "columns": "maps columns of the file, such as rater_id=agent",
+        "conflicts": "first, last, min or max: which of a rater's two grades for a pair to use",
+        "escaped": "false: keep apostrophes in front of formulas",
+    },
 )

@@ -16,7 +16,7 @@ from assay.core.errors import BeyondLimits, NotValid, UnreadableInput
 from assay.core.read_report import MAX_RAW, Tally
 from assay.formats import text_lines
 from assay.formats.delimited import Cells, Columns, Header, Record, check_mapping, names_of, read_header
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick, RowFault
 from assay.formats.ratings_csv import add_rating
 from assay.formats.reader import reader
@@ -329,13 +329,12 @@ FORMAT = Format(
     read=reader(NAME, _HEADER, _parse, encoded=False),
     write=write,
     example=_EXAMPLE,
-    options=reader_options(
-        "grades columns conflicts escaped sheet",
-        grades="grade scale; by default any whole number is accepted",
-        columns="maps columns of the sheet, such as rater_id=agent",
-        conflicts="first, last, min or max: which of a rater's two grades for a pair to use",
-        escaped="false: keep apostrophes in front of formulas",
-        sheet="name of the sheet; by default the first one with the columns",
-    ),
+    options={
+        "grades": "grade scale; by default any whole number is accepted",
+        "columns": "maps columns of the sheet, such as rater_id=agent",
+        "conflicts": "first, last, min or max: which of a rater's two grades for a pair to use",
+        "escaped": "false: keep apostrophes in front of formulas",
+        "sheet": "name of the sheet; by default the first one with the columns",
+    },
     binary=True,
 )

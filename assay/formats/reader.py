@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from assay.core.errors import UnreadableInput
 from assay.core.ids import is_unusual
@@ -33,6 +33,11 @@ class Read(Generic[Row]):
 
     rows: Sequence[Row]
     report: Report
+
+    def strict(self) -> Self:
+        """Return this; raise an exception if the file has an error."""
+        self.report.raise_if_errors()
+        return self
 
 
 def collect(

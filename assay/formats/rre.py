@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from assay.core.errors import NotValid
 from assay.core.ids import id_fault
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Pick, RowFault
 from assay.formats.json_lines import object_parts, refuse_unstorable
 from assay.formats.reader import reader
@@ -224,7 +224,6 @@ FORMAT = Format(
     read=reader(NAME, _EXPECTED, _parse, empty="judgments"),
     write=_write,
     example=_example(False),
-    options=reader_options("conflicts encoding"),
     by_text=True,
 )
 QUEPID_FORMAT = Format(
@@ -237,6 +236,5 @@ QUEPID_FORMAT = Format(
     read=reader(QUEPID, _EXPECTED, _parse, empty="judgments"),
     write=partial(_write, flat=True),
     example=_example(True),
-    options=reader_options("conflicts encoding"),
     by_text=True,
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import Element
 from assay.formats.json_rows import ids, number, row_reader, values_of, write_objects
@@ -60,5 +60,4 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options=reader_options("encoding"),
 )

@@ -127,9 +127,7 @@ def read_bundle(files: Files, path: str) -> SnapshotBundle:
 def _rows(format: str, name: str, files: Files) -> list[Any]:
     from assay.formats import FORMATS
 
-    read = FORMATS[format].read(files[name](), path=name)
-    read.report.raise_if_errors()
-    return list(read.rows)
+    return list(FORMATS[format].read(files[name](), path=name).strict().rows)
 
 
 def _decoded(body: bytes, path: str) -> dict[str, Any]:

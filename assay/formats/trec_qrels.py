@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.core.errors import NotValid, UnreadableInput
 from assay.core.read_report import Report, Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.reader import finish, note_skipped, note_unusual, open_as, reader, refuse_early, sniff
 from assay.formats.text_lines import Content, Source, numbered_lines
 from assay.formats.trec_lines import records
@@ -249,7 +249,6 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options=reader_options("grades conflicts encoding"),
 )
 SUBTOPIC_FORMAT = Format(
     name=SUBTOPIC_NAME,
@@ -261,8 +260,5 @@ SUBTOPIC_FORMAT = Format(
     read=reader(SUBTOPIC_NAME, _SUBTOPIC_LINE, _read_subtopics, empty="judgments"),
     write=_write_subtopics,
     example="q001 1 doc-abc 2\nq001 1 doc-mno 1\nq001 2 doc-abc 1\nq001 2 doc-mno 0\nq002 1 doc-xyz 1\n",
-    options=reader_options(
-        "grades conflicts encoding",
-        conflicts="first, last, min or max: which of two grades of a document for a subtopic to use",
-    ),
+    options={"conflicts": "first, last, min or max: which of two grades of a document for a subtopic to use"},
 )

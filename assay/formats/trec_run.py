@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.reader import note_unusual, reader
 from assay.formats.text_lines import Content
 from assay.formats.trec_lines import number, rank_of, records
@@ -116,5 +116,4 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options=reader_options("encoding"),
 )

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, RowFault, checked_id
 from assay.formats.queries import note_personal, query_fault
 from assay.formats.reader import note_unusual, reader
@@ -136,7 +136,6 @@ SGML_FORMAT = Format(
     read=reader(SGML, _LINE, _parse),
     write=_write,
     example="<top>\n<num> Number: 301\n<title> running shoes\n<narr> Narrative:\nShoes for roads.\n</top>\n",
-    options=reader_options("encoding"),
 )
 XML_FORMAT = Format(
     name=XML,
@@ -151,5 +150,4 @@ XML_FORMAT = Format(
         '<topics>\n  <topic number="1">\n    <query>running shoes</query>\n'
         "    <narrative>Shoes for roads.</narrative>\n  </topic>\n</topics>\n"
     ),
-    options=reader_options("encoding"),
 )

@@ -17,7 +17,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
 from assay.formats.battles_jsonl import Battle
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import RowFault, checked_id
 from assay.formats.json_lines import id_text, parse
 from assay.formats.json_rows import number
@@ -222,5 +222,4 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options=reader_options("encoding"),
 )

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, RowFault, checked_id
 from assay.formats.json_lines import Element, id_text, objects
 from assay.formats.json_rows import number, write_objects
@@ -171,7 +171,6 @@ FORMAT = Format(
     read=reader(NAME, _LINE, parse),
     write=write,
     example=EXAMPLE,
-    options=reader_options("encoding"),
 )
 ANNOTATED_FORMAT = Format(
     name=ANNOTATED,
@@ -192,5 +191,4 @@ ANNOTATED_FORMAT = Format(
         '"metadata": {"source": "energy_report.pdf", "page": 15}, "score": 2.45}, '
         '{"id": "doc_002", "content": "Wind energy has become cost-effective.", "metadata": {}, "score": 1.87}]}\n'
     ),
-    options=reader_options("encoding"),
 )

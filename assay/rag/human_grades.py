@@ -70,8 +70,7 @@ def read_grades(path: str | Path, values: Sequence[int]) -> tuple[dict[tuple[str
     """Read human grades of answers."""
     from assay.formats import ratings_csv
 
-    ratings = ratings_csv.read(Path(path), path=str(path), grades=tuple(values), columns=COLUMNS)
-    ratings.report.raise_if_errors()
+    ratings = ratings_csv.read(Path(path), path=str(path), grades=tuple(values), columns=COLUMNS).strict()
     grades: dict[tuple[str, str], list[int]] = {}
     for row in ratings.rows:
         if row.grade is not None:

@@ -48,6 +48,10 @@ LACKING: dict[Field, str] = {
 }
 
 
+# A parameter in the pattern of a name: (?P<k>\d+), or the optional (?:@(?P<k>\d+))? that stands for its default.
+_GROUP = re.compile(r"(?:\(\?:(?P<mark>.))?\(\?P<(?P<name>\w+)>[^()]*\)(?P<optional>\)\?)?")
+
+
 class Skip(NamedTuple):
     """Reason why a sample has no value: a key of `REASONS`."""
 
@@ -139,9 +143,15 @@ class Metric(ABC):
                 object.__setattr__(self, one.name, _checked(type(self).__name__, one, getattr(self, one.name)))
 
     @property
-    @abstractmethod
     def name(self) -> str:
-        """Return the stable, machine-readable name, such as ``recall@5``."""
+        """Return the stable, machine-readable name, such as ``recall@5``: the pattern with the parameters."""
+        return _GROUP.sub(self._filled, self.pattern)
+
+    def _filled(self, group: re.Match[str]) -> str:
+        value = getattr(self, group["name"])
+        if group["optional"] and value == getattr(type(self), group["name"]):
+            return ""
+        return f"{group['mark'] or ''}{value:g}" if isinstance(value, float) else f"{group['mark'] or ''}{value}"
 
     @property
     def category(self) -> TargetCategory:

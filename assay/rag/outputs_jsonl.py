@@ -51,5 +51,4 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
-    options={"encoding": "latin-1 for old files"},
 )

@@ -125,5 +125,4 @@ FORMAT = Format(
     read=reader(NAME, EXAMPLE.rpartition("\n{")[2], record_parser(_sample, _CONTEXTS.values())),
     write=write,
     example=EXAMPLE,
-    options={"encoding": "latin-1 for old files"},
 )

@@ -44,8 +44,7 @@ def read_samples(source: Any) -> list[EvaluationSample]:
     'Here'
     """
     if isinstance(source, str | Path):
-        result = samples_jsonl.read(Path(source), path=str(source))
-        result.report.raise_if_errors()
+        result = samples_jsonl.read(Path(source), path=str(source)).strict()
         return list(result.rows)
     return _records(source, EvaluationSample, sample_of, "sample")
 
@@ -71,8 +70,7 @@ def read_outputs(source: Any) -> list[SystemOutputs]:
         When a file or a line cannot be read.
     """
     if isinstance(source, str | Path):
-        result = outputs_jsonl.read(Path(source), path=str(source))
-        result.report.raise_if_errors()
+        result = outputs_jsonl.read(Path(source), path=str(source)).strict()
         return list(result.rows)
     return _records(source, SystemOutputs, output_of, "output")
 

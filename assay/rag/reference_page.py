@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import MISSING, fields
+from pathlib import Path
+from string import Template
 from typing import Any
 
 from assay.rag.evaluation import DEFAULT, FEWEST, evaluate
@@ -42,151 +44,6 @@ OUTPUTS = """\
 "embedding": [0.6, 0.8]}, {"doc_id": "d2", "text": "The lamp shines for eight hours.", "embedding": [0, 1]}], \
 "response": "Twice eight hours.", "timings": {"end_to_end": 1.0}}
 {"sample_id": "s5", "retrieved": [], "response": "I don't know.", "timings": {"end_to_end": 0.125}}
-"""
-
-HEAD = """# RAG evaluation
-
-Assay measures the retrieval and the answers of RAG systems. A *sample* is a test case: a question with its reference
-answer, relevant documents and labels. An *output* contains the documents and the response of one system for a sample.
-`assay rag` reads both from files and prints every metric for every system. `assay.rag.evaluate` does the same in
-Python. [cli.md](cli.md) lists the options.
-
-This page is generated from the declarations in `assay/rag/metrics/`; `python -m assay.rag.reference_page` prints it.
-
-## Example
-
-The examples on this page use these five samples, in `samples.jsonl`:
-
-"""
-
-READING = """
-and the outputs of one system, in `outputs.jsonl`:
-
-"""
-
-COMMANDS = """
-The first command prints a table, the second prints the values of each sample, and the third compares two systems and
-measures each topic separately.
-
-```
-assay rag samples.jsonl outputs.jsonl
-assay rag samples.jsonl outputs.jsonl -m 'TokenF1 recall@2' --per-sample --format csv
-assay rag samples.jsonl first=outputs.jsonl second=outputs.jsonl -m TokenF1 --slice topic --baseline first
-```
-
-In Python, samples and outputs are paths, lists of dicts, dataclasses or records (`EvaluationSample`, `SystemOutputs`),
-or polars or pandas data frames. To evaluate several systems, pass a dict with the outputs of each system:
-
-```python
-import assay.rag
-
-evaluation = assay.rag.evaluate("samples.jsonl", {"first": "outputs.jsonl"}, ["TokenF1", "recall@2"], slices=["topic"])
-score = evaluation.systems[0].scores["TokenF1"]
-print(score.value, score.result.details["num_samples"], score.result.per_sample)
-table = evaluation.to_polars()
-```
-
-"""
-
-RECORDS = """## Records and files
-
-A file contains one JSON object per line. [formats.md](formats.md) shows an example of `samples-jsonl` and
-`outputs-jsonl`, and describes the report of issues. Rows of ragas and Hugging Face data sets contain a sample and an
-output in one object. Pass such a file both as samples and as outputs.
-
-| Sample field | Read from | Content |
-|---|---|---|
-{samples}
-
-| Output field | Read from | Content |
-|---|---|---|
-{outputs}
-
-- **Answers.** An answer is a text or `{{"text": ...}}`. `reference_answer` may be a list of correct answers; metrics
-  use the best match.
-- **Documents.** A document is an id, or an object with {document_names} for the id and
-  {text_names} for the text. Other keys, such as `embedding`, go to `metadata`. In `contexts`,
-  `retrieved_contexts` and `reference_contexts` a string is a text and not an id. A document without an id gets an id
-  computed from its text, so that documents with equal texts count as the same document.
-- **Order.** Retrieved documents keep the order of the list, or are sorted by `rank` (from 1) if every document has a
-  rank.
-- **Ids.** Samples and outputs are matched by `sample_id`, in any order. The id of a row without an id is its
-  position in the file, counted from 1.
-- **Labels** are any names and values. Two labels have a special meaning: `scenario` (`paraphrase`, `typo`,
-  `counterfactual`, `unanswerable`) and `variant_of` (the id of the clean sample). Every label can be used with
-  `--slice`.
-- **Errors.** A field of the wrong type, an id that occurs twice with different content, a repeated rank in a list and a
-  negative timing are errors and are reported with file and line. A field that is `null` counts as missing.
-
-"""
-
-MISSING_OUTPUTS = """## Missing outputs
-
-A sample without an output, and an output without a sample, are errors by default. `--missing skip` leaves such
-samples out of every metric for this system. `--missing zero` counts them as 0, so that a system that fails on a
-question does not look better than a system that answers it badly. In both cases, latency and diversity metrics
-skip these samples, because a missing output has nothing to measure; the details contain their number. Outputs without
-a sample are left out in both cases, and the command prints their number.
-
-## Undefined values and skipped samples
-
-A metric skips and counts samples that lack a required field. The `details` of every result contain `num_samples`
-(samples with a value), `num_skipped` (all other samples), `skipped` (a count for each reason), `skipped_REASON` (the
-same counts; 0 if no sample lacks the required field), `defined` and `reason`. If no sample has a value, the value is
-0.0, as the specification requires, `num_samples` is 0, and `defined` is false. The metric is then "not measured" in
-tables, has an empty cell in CSV files, and fails every `assay gate` rule.
-
-| Reason | Why the sample is skipped |
-|---|---|
-{reasons}
-
-An empty answer counts as an answer: it scores 0 in `ExactMatch`, `TokenF1`, ROUGE, BLEU, `BertScoreMetric`,
-`EmbeddingSimilarity` and `LLMAnswerQuality`, and no model is called for it. Faithfulness metrics skip it, because it
-makes no claim.
-
-## Intervals and comparisons
-
-Every mean over at least {fewest} samples has a percentile bootstrap interval over samples (`--ci`, `--resamples`,
-`--seed`). All metrics of a system use the same resamples. `BleuScore` and `NoiseRobustness` are not means; they
-are recomputed for each resample. `QuantileLatency` and `DistinctN` have no interval; `interval_reason` gives the
-reason.
-
-Two systems are compared on the samples for which both have a value, with the paired tests and corrections of
-[significance.md](significance.md): `--baseline NAME` compares each system with one system, and `--compare` compares all
-pairs.
-
-"""
-
-NAMES = """## Names
-
-`-m` accepts class names, with parameters that differ from the default, as in `RecallAtK(k=5)`, and the names in the
-specification, as in `recall@5`. Separate several names with spaces or commas. A metric that is based on another metric
-takes it in parentheses: `NoiseRobustness(TokenF1)` or `noise_robustness(token_f1)`. A text parameter needs quotation
-marks only if it has more than one word. Without `-m`, `assay rag` computes {default}.
-
-## Differences from the ranking metrics
-
-`assay evaluate` has metrics with similar names ([metrics.md](metrics.md)). They are different metrics, not aliases:
-
-- **Relevance is binary.** A document is in `relevant_docs` or not; the metrics of `assay evaluate` use grades.
-- **A sample without relevant documents is skipped** and counted. `assay evaluate` counts a query without relevant
-  documents as 0, as trec_eval does. A sample set may also contain questions without relevant documents, such as
-  unanswerable questions, which would only lower the mean.
-- **Documents keep the order of the list**, or of `rank`. This is the order in which the system passes documents to its
-  model.
-  `assay evaluate` sorts by score, then by id descending, as trec_eval does.
-- **A repeated document counts once**, at its first rank, because passage retrievers may return several passages of one
-  document. In a run, a repeated document is an error.
-
-The section on each metric describes further differences.
-
-"""
-
-ADDING = """## Adding a metric
-
-Create a file in `assay/rag/metrics/` with a frozen dataclass that extends `SampleMetric` (or `Metric` if the value is
-not a mean over samples). Add a line to `assay/rag/metrics/__init__.py` and regenerate this page. Other packages can add
-metrics through the entry point `assay.rag_metrics`.
 """
 
 # Examples for metrics that need a critic or an embedding function.
@@ -228,30 +85,19 @@ def page() -> str:
     """Return the page."""
     default = ", ".join(f"`{name}`" for name in DEFAULT)
     members = list(METRICS.values())
-    return "".join(
-        [
-            HEAD,
-            _fenced(SAMPLES),
-            READING,
-            _fenced(OUTPUTS),
-            COMMANDS,
-            RECORDS.format(
-                samples=_field_rows(SAMPLE_ID, QUERY, REFERENCE, RELEVANT, CANDIDATES, ("labels",)),
-                outputs=_field_rows(SAMPLE_ID, RESPONSE, RETRIEVED, ("timings",)),
-                document_names=_codes(DOCUMENT, "or"),
-                text_names=_codes(TEXT, "or"),
-            ),
-            MISSING_OUTPUTS.format(
-                reasons="\n".join(f"| `{name}` | {why} |" for name, why in REASONS.items()), fewest=FEWEST
-            ),
-            NAMES.format(default=default),
-            "## Metrics\n\n",
-            _overview(members),
-            "\nIn the formulas, G is the set of relevant documents, R the list of retrieved documents, and R_k "
-            "its first k documents.\n",
-            *(f"\n{_section(member)}" for member in members),
-            f"\n{ADDING}",
-        ]
+    template = Template(Path(__file__).with_suffix(".md").read_text(encoding="utf-8"))
+    return template.substitute(
+        example_samples=SAMPLES,
+        example_outputs=OUTPUTS,
+        samples=_field_rows(SAMPLE_ID, QUERY, REFERENCE, RELEVANT, CANDIDATES, ("labels",)),
+        outputs=_field_rows(SAMPLE_ID, RESPONSE, RETRIEVED, ("timings",)),
+        document_names=_codes(DOCUMENT, "or"),
+        text_names=_codes(TEXT, "or"),
+        reasons="\n".join(f"| `{name}` | {why} |" for name, why in REASONS.items()),
+        fewest=FEWEST,
+        default=default,
+        overview=_overview(members),
+        sections="".join(f"\n{_section(member)}" for member in members),
     )
 
 

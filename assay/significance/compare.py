@@ -189,13 +189,8 @@ def _pairs(names: Sequence[str], baseline: str | None) -> Pairs:
     return [(base, at) for at in range(len(names)) if at != base]
 
 
-def _scores(evaluation: Evaluation, metric: str) -> Floats:
-    """Return the values to compare, shape (queries, runs): logarithms if the metric's mean is geometric."""
-    return np.column_stack([evaluation.tested(run, metric) for run in evaluation.runs])
-
-
 def _common(evaluation: Evaluation, metric: str, design: SamplingDesign | None) -> _Common:
-    scores = _scores(evaluation, metric)
+    scores = np.column_stack([evaluation.tested(run, metric) for run in evaluation.runs])
     counts = ~np.isnan(scores).any(axis=1)
     weights = design.weights_of(evaluation.query_ids) if design else None
     if weights is not None:

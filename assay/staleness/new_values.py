@@ -1,11 +1,11 @@
-"""New values of a document field, such as a category, with the share of documents that have them."""
+"""Signals: documents with a new value of a field, such as a category, since the labels were frozen."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from assay.staleness.facts import Declared, Facts, Missing, Values, both
-from assay.staleness.signal import Reading
+from assay.staleness.signal import SHARE, Reading, Signal
 
 MOST_LISTED = 20
 
@@ -50,3 +50,25 @@ def _with_declared(reading: Reading | Missing, declared: list[Declared], kind: s
     named = tuple({"on": one.on.date().isoformat(), "note": one.note} for one in declared)
     detail = () if isinstance(reading, Missing) else reading.detail
     return Reading(1.0, words, 0.0, (*named, *detail))
+
+
+def _signal(kind: str, plural: str) -> Signal:
+    return Signal(
+        name=kind,
+        title=f"New {plural}",
+        measures=(
+            f"The share of documents whose {kind} did not exist when the labels were frozen; a recorded {kind} "
+            "counts as 100%."
+        ),
+        baseline=f"the number of documents per {kind}",
+        unit=SHARE,
+        warn=0.0,
+        stale=0.01,
+        source=f"Assay's rule: a new {kind} needs a separate stratum; below 1% of the documents it is only a warning",
+        action="new-stratum",
+        look=new_values(kind, plural),
+    )
+
+
+CATEGORY = _signal("category", "categories")
+LANGUAGE = _signal("language", "languages")

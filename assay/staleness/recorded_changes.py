@@ -1,4 +1,4 @@
-"""Signals from recorded changes that the data cannot show, and the share of older ratings."""
+"""Signals: recorded changes that the data cannot show, and the share of older ratings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from assay.core.counted_nouns import agree, amount
 from assay.staleness.facts import Declared, Facts
-from assay.staleness.signal import Reading
+from assay.staleness.signal import COUNT, Reading, Signal
 
 
 def declared(kind: str, what: str) -> Callable[[Facts], Reading]:
@@ -36,3 +36,34 @@ def _older(one: Declared) -> str:
     if one.older is None or one.ratings is None:
         return ""
     return f"; {one.older:,} of {amount(one.ratings, 'rating')} {agree(one.older, 'is', 'are')} older"
+
+
+def _recorded(name: str, title: str, what: str, source: str, action: str) -> Signal:
+    return Signal(
+        name=name,
+        title=title,
+        measures="The number of recorded changes that are newer than some of the ratings behind these labels.",
+        baseline="the dates of the ratings",
+        unit=COUNT,
+        warn=None,
+        stale=0,
+        source=source,
+        action=action,
+        look=declared(name, what),
+    )
+
+
+SCHEMA = _recorded(
+    "schema",
+    "Schema or analyzer changed",
+    "schema change",
+    "Assay's rule: after a change, pool again and rerate a fifth of the judged pairs",
+    "repool-overlap",
+)
+EMBEDDING = _recorded(
+    "embedding",
+    "Embeddings changed",
+    "embedding change",
+    "Assay's rule: a new model changes all rankings, so pool all queries again",
+    "repool",
+)

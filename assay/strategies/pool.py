@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,14 +13,63 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.text_column import Places
 from assay.strategies import STRATEGIES
+from assay.strategies.candidate_blocks import Pair
 from assay.strategies.candidates import Candidates
 from assay.strategies.chosen_pairs import RESIDUAL, Pool
 from assay.strategies.duplicates import Copies, Duplicates, find_copies
-from assay.strategies.pool_request import Ask, Judged, State
-from assay.strategies.strategy import PENDING, UNKNOWN, Choice, Strategy, Task, Wording, places_inside
+from assay.strategies.strategy import (
+    NOT_RELEVANT,
+    PENDING,
+    RELEVANT,
+    UNKNOWN,
+    Choice,
+    Strategy,
+    Task,
+    Wording,
+    places_inside,
+)
 
 if TYPE_CHECKING:
     from assay.core.run import Run
+
+Judged = Collection[Pair] | Mapping[Pair, float | None]
+State = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A request for a pool: how many pairs, known grades, queries."""
+
+    seed: int = 0
+    budget: int | None = None
+    residual: int = 0
+    judged: Judged = frozenset()
+    relevant_from: float = 1.0
+    queries: frozenset[str] | None = None
+    wording: Wording | None = None
+    total: int | None = None
+    duplicates: Duplicates | None = None
+
+    def __post_init__(self) -> None:
+        if self.total is not None and self.total < 1:
+            message = f"total is {self.total}. Use at least 1 pair, or no total."
+            raise NotValid(message, {"total": "At least 1."})
+        if self.budget is not None and self.budget < 1:
+            message = f"budget is {self.budget}. Use at least 1 pair per query, or no budget."
+            raise NotValid(message, {"budget": "At least 1."})
+        if self.residual < 0:
+            message = f"residual is {self.residual}. Use 0 or more pairs per query."
+            raise NotValid(message, {"residual": "At least 0."})
+
+    def state(self, table: Candidates) -> State:
+        """Return the known state of each candidate, shape (pairs,)."""
+        state = np.full(len(table), UNKNOWN, dtype=np.int8)
+        known = list(self.judged)
+        grades = [self.judged[pair] for pair in known] if isinstance(self.judged, Mapping) else [None] * len(known)
+        codes = [PENDING if g is None else RELEVANT if g >= self.relevant_from else NOT_RELEVANT for g in grades]
+        rows = table.find(known)
+        state[rows[rows >= 0]] = np.array(codes, dtype=np.int8)[rows >= 0]
+        return state
 
 
 def pool(

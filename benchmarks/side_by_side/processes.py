@@ -6,6 +6,7 @@ process that started it, so the measuring process imports no numpy and reads no 
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -38,10 +40,10 @@ class Measured:
     errors: str
 
 
-def measure(command: Command) -> Measured:
-    """Run a process to its end; raise CouldNotRun with its last words when it fails."""
+def measure(command: Command, **more: str) -> Measured:
+    """Run a process to its end; raise CouldNotRun with its last words when it fails. ``more`` sets variables."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(CACHES)}
+        environment = {**os.environ, **more, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(CACHES)}
         # Both sides run as they do on their second call: compiled. Otherwise the one with more Python would pay for it.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         began = time.perf_counter()
@@ -57,6 +59,15 @@ def measure(command: Command) -> Measured:
     # Linux counts in KB, macOS in bytes.
     peak = used.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e6 / 1024)
     return Measured(wall, used.ru_utime + used.ru_stime, peak, *texts)
+
+
+def measured_json(command: Command, **more: str) -> Any:
+    """Run a process to its end, and return the JSON in the last line of its output."""
+    output = measure(command, **more).output
+    try:
+        return json.loads(output.splitlines()[-1])
+    except (json.JSONDecodeError, IndexError) as error:
+        raise CouldNotRun(f"the child printed no JSON: {error}") from error
 
 
 def child(name: str, *arguments: str | Path, python: str = sys.executable) -> Command:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import print_warnings, read_rows
+from assay.cli.options.option import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -23,30 +24,28 @@ LONGEST_TITLE = 80
 
 def add_report_options(parser: argparse._ActionsContainer) -> None:
     """Declare ``--report``, ``--markdown`` and what the report shows."""
-    parser.add_argument("--report", metavar="FILE", help="write the change report to FILE as one static HTML page")
-    parser.add_argument(
-        "--markdown", metavar="FILE", help="write the verdict and the change report to FILE, for a pull request"
+    option(parser, "--report FILE", "write the change report to FILE as one static HTML page")
+    option(parser, "--markdown FILE", "write the verdict and the change report to FILE, for a pull request")
+    option(
+        parser,
+        "--queries FILE",
+        "queries.csv with the texts of the queries, and their weights if each has one, for the change report",
     )
-    parser.add_argument(
-        "--queries",
-        metavar="FILE",
-        help="queries.csv with the texts of the queries, and their weights if each has one, for the change report",
+    option(parser, "--documents FILE", "documents with titles or texts, for the change report")
+    option(
+        parser,
+        "--report-metric METRIC",
+        "metric of the expected losses; default: that of the first rule on a drop, or of the first rule",
     )
-    parser.add_argument("--documents", metavar="FILE", help="documents with titles or texts, for the change report")
-    parser.add_argument(
-        "--report-metric",
-        metavar="METRIC",
-        help="metric of the expected losses; default: that of the first rule on a drop, or of the first rule",
-    )
-    parser.add_argument("--seconds", type=float, metavar="S", help="seconds per judgment; default: 20")
+    option(parser, "--seconds S", "seconds per judgment; default: 20", type=float)
 
 
 def check_report_options(args: argparse.Namespace) -> bool:
     """Return whether a report was requested; refuse options without one."""
     wanted = bool(args.report or args.markdown)
-    for option in ("queries", "documents", "report_metric", "seconds"):
-        if getattr(args, option) is not None and not wanted:
-            name = option.replace("_", "-")
+    for given in ("queries", "documents", "report_metric", "seconds"):
+        if getattr(args, given) is not None and not wanted:
+            name = given.replace("_", "-")
             raise NotValid(f"--{name} needs --report or --markdown; add one of them or remove --{name}")
     if wanted and args.samples:
         raise NotValid("the change report compares runs; remove --report and --markdown, or --samples")
@@ -113,8 +112,7 @@ def _titles(path: str) -> dict[str, str]:
     source = reusable_source(Path(path))
     with Content(source, path) as content:
         name = recognize_or(content.head, path, "documents", "documents-jsonl", "assay convert --to {}")
-    read = FORMATS[name].read(source, path=path)
-    read.report.raise_if_errors()
+    read = FORMATS[name].read(source, path=path).strict()
     print_warnings([read.report])
     return {row.doc_id: _title(row) for row in read.rows}
 

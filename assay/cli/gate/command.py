@@ -38,6 +38,7 @@ from assay.cli.inputs.files import (
     warn_no_effect,
     write_out,
 )
+from assay.cli.options.option import option
 from assay.cli.rag import critic as rag_critic
 from assay.cli.text_table import number
 from assay.core.counted_nouns import amount
@@ -60,46 +61,29 @@ EXAMPLE = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", nargs="?", help=QRELS_HELP)
-    parser.add_argument(
-        "--samples",
-        metavar="SAMPLES",
-        help="samples.jsonl instead of QRELS; each RUN is then the outputs.jsonl of a RAG system",
+    option(
+        parser,
+        "--samples SAMPLES",
+        "samples.jsonl instead of QRELS; each RUN is then the outputs.jsonl of a RAG system",
     )
-    parser.add_argument("--candidate", metavar="RUN", required=True, help=f"the run to check: {RUN_HELP}")
-    parser.add_argument(
-        "--baseline", metavar="RUN", help="the run to measure drops from; required for rules about drops"
-    )
-    parser.add_argument(
-        "--rule",
-        metavar="RULE",
+    option(parser, "--candidate RUN", f"the run to check: {RUN_HELP}", required=True)
+    option(parser, "--baseline RUN", "the run to measure drops from; required for rules about drops")
+    option(
+        parser,
+        "--rule RULE",
+        "METRIC OP NUMBER, drop(METRIC) OP NUMBER, or drop(METRIC) OP NUMBER unless p >= NUMBER, where OP is one of "
+        ">= > <= < ==; a drop may be limited to a percentage of the baseline, such as 2%%; may be repeated",
         action="append",
         default=[],
-        help=(
-            "METRIC OP NUMBER, drop(METRIC) OP NUMBER, or drop(METRIC) OP NUMBER unless p >= NUMBER, where OP is "
-            "one of >= > <= < ==; a drop may be limited to a percentage of the baseline, such as 2%%; may be "
-            "repeated"
-        ),
     )
-    parser.add_argument(
-        "--rules", metavar="FILE", help="file with one rule per line and # for comments, in addition to --rule"
+    option(parser, "--rules FILE", "file with one rule per line and # for comments, in addition to --rule")
+    option(
+        parser, "--missing", f"{MISSING_HELP}; with --samples the default is error", choices=["error", "zero", "skip"]
     )
-    parser.add_argument(
-        "--missing", choices=["error", "zero", "skip"], help=f"{MISSING_HELP}; with --samples the default is error"
-    )
-    parser.add_argument(
-        "--scale", metavar="MIN:MAX", help="grade scale, for ERR and similar metrics; default: from QRELS"
-    )
-    parser.add_argument(
-        "--permutations",
-        type=int,
-        default=100_000,
-        metavar="N",
-        help="number of random draws for the sign-flip test; default: 100000",
-    )
-    parser.add_argument("--seed", type=int, metavar="N", help="seed for the sign-flip test; default: 0")
-    parser.add_argument(
-        "--format", choices=list(FORMATS), default="text", help="output format; default: text, one line per rule"
-    )
+    option(parser, "--scale MIN:MAX", "grade scale, for ERR and similar metrics; default: from QRELS")
+    option(parser, "--permutations N", "number of random draws for the sign-flip test", 100_000)
+    option(parser, "--seed N", "seed for the sign-flip test; default: 0", type=int)
+    option(parser, "--format", "output format; default: text, one line per rule", choices=list(FORMATS), default="text")
     add_report_options(parser.add_argument_group("change report"))
     add_gate_server_options(parser.add_argument_group("server"))
     add_table_formats(parser)
@@ -180,9 +164,9 @@ def _rag(args: argparse.Namespace, candidate: tuple[str, str], baseline: tuple[s
     from assay.decisions.gate import check
     from assay.rag.gate import BASELINE, CANDIDATE, gate, metric_of, read_rules
 
-    for option in ("scale", "qrels_format", "run_format", "subtopics", "labels_of"):
-        if getattr(args, option):
-            warn_no_effect(f"--{option.replace('_', '-')}", "it does not apply to samples and outputs")
+    for name in ("scale", "qrels_format", "run_format", "subtopics", "labels_of"):
+        if getattr(args, name):
+            warn_no_effect(f"--{name.replace('_', '-')}", "it does not apply to samples and outputs")
     rules, rule_files = _rules(args, lambda text: read_rules(text)[0])
     check(rules, baseline is not None, args.permutations, args.seed or 0)
     seed = seed_of(args.seed, "" if any(rule.drop for rule in rules) else "no rule is about a drop")

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.options.option import option
 from assay.cli.options.server import add_token_options, client_of
 from assay.core.errors import NotFound, NotValid
 
@@ -21,28 +22,26 @@ ONLY_WITH_SERVER = ("collection", "snapshot", "baseline_run", "label", "link", "
 
 def add_gate_server_options(parser: argparse._ActionsContainer) -> None:
     """Declare ``--server`` and what it pulls and records."""
-    parser.add_argument(
-        "--server",
-        metavar="URL",
+    option(
+        parser,
+        "--server URL",
+        "use the labels of a snapshot on a server instead of QRELS, and record the verdict there; without URL: "
+        "ASSAY_SERVER, then the server of the last assay login",
         nargs="?",
         const="",
-        help=(
-            "use the labels of a snapshot on a server instead of QRELS, and record the verdict there; without URL: "
-            "ASSAY_SERVER, then the server of the last assay login"
-        ),
     )
-    parser.add_argument("--collection", metavar="SLUG", help="the collection; default: as for assay pull")
-    parser.add_argument("--snapshot", metavar="NAME", help=f"the snapshot; default: {NEWEST}")
-    parser.add_argument(
-        "--baseline-run",
-        metavar="NAME",
+    option(parser, "--collection SLUG", "the collection; default: as for assay pull")
+    option(parser, "--snapshot NAME", f"the snapshot; default: {NEWEST}")
+    option(
+        parser,
+        "--baseline-run NAME",
+        "pull the baseline from the server by name; without NAME: the collection's baseline",
         nargs="?",
         const="",
-        help="pull the baseline from the server by name; without NAME: the collection's baseline",
     )
-    parser.add_argument("--label", metavar="TEXT", help="name of the change on the server, such as a pull request")
-    parser.add_argument("--link", metavar="URL", help="address of the change")
-    parser.add_argument("--no-push", action="store_true", help="do not record the verdict")
+    option(parser, "--label TEXT", "name of the change on the server, such as a pull request")
+    option(parser, "--link URL", "address of the change")
+    option(parser, "--no-push", "do not record the verdict", action="store_true")
     add_token_options(parser)
 
 

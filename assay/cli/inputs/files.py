@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.options.option import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ LARGEST = 1000
 
 def add_scale(parser: argparse.ArgumentParser) -> None:
     """Declare ``--scale``."""
-    parser.add_argument("--scale", metavar="MIN:MAX", default=DEFAULT, help=f"grade scale; default: {DEFAULT}")
+    option(parser, "--scale MIN:MAX", "grade scale", DEFAULT)
 
 
 def scale_values(text: str) -> tuple[int, ...]:
@@ -67,7 +68,7 @@ UNREMARKABLE = frozenset({"W31", "W34", "W35", "W36", "W46", "W47"})
 
 def add_out(parser: argparse.ArgumentParser) -> None:
     """Declare ``--out``."""
-    parser.add_argument("--out", metavar="FILE", help="write to FILE instead of standard output")
+    option(parser, "--out FILE", "write to FILE instead of standard output")
 
 
 def write_out(text: str, out: str | None) -> None:
@@ -93,8 +94,7 @@ def read_rows(name: str, path: str, *, warn: bool = True) -> list[Any]:
     from assay.formats import FORMATS
     from assay.formats.text_lines import reusable_source
 
-    read = FORMATS[name].read(reusable_source(Path(path)), path=path)
-    read.report.raise_if_errors()
+    read = FORMATS[name].read(reusable_source(Path(path)), path=path).strict()
     if warn:
         print_warnings([read.report])
     return list(read.rows)
@@ -211,8 +211,7 @@ def read_ratings(path: str, values: Sequence[int]) -> RatingFile:
     from assay.formats import FORMATS
     from assay.formats.ratings_csv import HUMAN, graded, not_graded
 
-    read = FORMATS["ratings-csv"].read(Path(path), path=path, grades=tuple(values))
-    read.report.raise_if_errors()
+    read = FORMATS["ratings-csv"].read(Path(path), path=path, grades=tuple(values)).strict()
     print_warnings([read.report])
     rows: Sequence[RatingRow] = read.rows
     others = not_graded(rows, HUMAN)
@@ -260,9 +259,7 @@ def add_table_formats(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read column 2 of QRELS as the subtopic, for alpha_nDCG and similar metrics",
     )
-    parser.add_argument(
-        "--labels-of", metavar="JUDGE", help="the judge or model whose labels to use, if labels.jsonl has several"
-    )
+    option(parser, "--labels-of JUDGE", "the judge or model whose labels to use, if labels.jsonl has several")
     for kind in ("qrels", "run"):
         parser.add_argument(
             f"--{kind}-format",
@@ -390,8 +387,7 @@ def read_machine_labels(path: str, judge: str | None = None) -> MachineLabels:
             name = sniff(content.head)
         if name != labels_jsonl.NAME:
             return _of_qrels(path, source, judge)
-    read = labels_jsonl.read(Path(path), path=path)
-    read.report.raise_if_errors()
+    read = labels_jsonl.read(Path(path), path=path).strict()
     print_warnings([read.report])
     rows = rows_of_judge(path, read.rows, judge, "--judge")
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]

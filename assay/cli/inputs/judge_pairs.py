@@ -166,8 +166,7 @@ def read_pairs(path: str) -> list[PairRow]:
     """Read pairs.jsonl and print its warnings."""
     from assay.formats import pairs_jsonl
 
-    read = pairs_jsonl.read(Path(path), path=path)
-    read.report.raise_if_errors()
+    read = pairs_jsonl.read(Path(path), path=path).strict()
     print_warnings([read.report])
     return list(read.rows)
 

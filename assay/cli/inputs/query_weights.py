@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli.inputs.files import print_warnings, warn_no_effect
 from assay.core.errors import NotValid, UnreadableInput
 
 if TYPE_CHECKING:
@@ -17,12 +19,22 @@ if TYPE_CHECKING:
     from assay.scoring.results import SamplingDesign
 
 
+def design_of(args: argparse.Namespace) -> SamplingDesign | None:
+    """Return the design of ``--weights``, if given; a ``--design`` without it has no effect."""
+    if not args.weights:
+        if args.design:
+            warn_no_effect(f"--design {args.design}", "it needs --weights FILE")
+        return None
+    design, report = read_design(args.weights, sampled=args.design != "none", by_tier=False)
+    print_warnings([report])
+    return design
+
+
 def read_design(path: str, *, sampled: bool, by_tier: bool) -> tuple[SamplingDesign, Report]:
     """Read weights, inclusion probabilities and tiers."""
     from assay.scoring.results import SamplingDesign, strata_of_rows
 
-    read = _read(path)
-    read.report.raise_if_errors()
+    read = _read(path).strict()
     rows: Sequence[QueryRow] = read.rows
     weighted = any(row.weight is not None for row in rows) or not by_tier
     tiers = {row.query_id: row.tier for row in rows if row.tier}

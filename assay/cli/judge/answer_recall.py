@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import named_runs, print_warnings, stdin_once
+from assay.cli.options.option import option
 from assay.cli.text_table import number, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -32,11 +33,9 @@ Ranks = dict[str, dict[str, list[str]]]
 def add_recall_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of recall."""
     group = parser.add_argument_group("recall of expected answers, for token_overlap, semantic and expected_answer")
-    group.add_argument(
-        "--run", metavar="[NAME=]RUN", action="append", help="run to measure; default: the ranks in PAIRS"
-    )
-    group.add_argument("-k", type=int, metavar="K", help=f"number of documents per query; default: {CUTOFF}")
-    group.add_argument("--match", choices=MATCHES, help="count a text for the first answer that it matches, or for all")
+    option(group, "--run [NAME=]RUN", "run to measure; default: the ranks in PAIRS", action="append")
+    option(group, "-k K", f"number of documents per query; default: {CUTOFF}", type=int)
+    option(group, "--match", "count a text for the first answer that it matches, or for all", choices=MATCHES)
 
 
 def refuse(args: argparse.Namespace) -> None:

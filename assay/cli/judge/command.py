@@ -12,6 +12,7 @@ from assay.cli.inputs.judge_pairs import PairFile, Pairs, Totals, label, print_c
 from assay.cli.judge import answer_recall, ensemble, pairwise, prompt_options
 from assay.cli.judge.labels_file import LabelFile
 from assay.cli.options import provider
+from assay.cli.options.option import option
 from assay.cli.options.parameters import add_member_options, member_options
 from assay.core.disk_mapping import DiskMapping
 from assay.core.errors import NotValid, UnknownName
@@ -35,29 +36,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     model_help = (
         f"the provider's model, for the judges {', '.join((*MODEL_JUDGES, pairwise.NAME))} (pairwise: may be repeated)"
     )
-    parser.add_argument("pairs", metavar="PAIRS", help="pairs.jsonl with query_id, query, doc_id, text, expected")
-    parser.add_argument("--judge", metavar="NAME", required=True, help=f"one of {known}, or your own MODULE:CLASS")
+    option(parser, "pairs PAIRS", "pairs.jsonl with query_id, query, doc_id, text, expected")
+    option(parser, "--judge NAME", f"one of {known}, or your own MODULE:CLASS", required=True)
     add_member_options(parser, JUDGES, {"model": model_help}, repeated=["model"])
-    parser.add_argument(
-        "--out", metavar="FILE", help="write labels.jsonl (pairwise: battles.jsonl) to FILE; default: standard output"
-    )
-    parser.add_argument(
-        "--resume", action="store_true", help="skip the pairs that are already in FILE and append the rest"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="print an estimate without judging")
-    parser.add_argument(
-        "--ledger", metavar="FILE", help="file that records all calls to the model; default: a file next to --out"
-    )
-    parser.add_argument(
-        "--canaries",
-        type=int,
-        metavar="N",
-        help="test the judge with prompt-injection probes (canaries) in N documents",
-    )
+    option(parser, "--out FILE", "write labels.jsonl (pairwise: battles.jsonl) to FILE; default: standard output")
+    option(parser, "--resume", "skip the pairs that are already in FILE and append the rest", action="store_true")
+    option(parser, "--dry-run", "print an estimate without judging", action="store_true")
+    option(parser, "--ledger FILE", "file that records all calls to the model; default: a file next to --out")
+    option(parser, "--canaries N", "test the judge with prompt-injection probes (canaries) in N documents", type=int)
     parser.add_argument(
         "--batch", action="store_true", default=None, help="use the provider's batch API; answers may take up to a day"
     )
-    parser.add_argument("--poll", type=float, metavar="S", help="seconds between checks of a batch; default: 60")
+    option(parser, "--poll S", "seconds between checks of a batch; default: 60", type=float)
     provider.add_provider_options(parser)
     prompt_options.add_words_options(parser)
     answer_recall.add_recall_options(parser)

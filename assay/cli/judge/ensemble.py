@@ -10,6 +10,7 @@ from typing import Any
 from assay.cli.inputs.files import DEFAULT, scale_values, stdin_once, write_out
 from assay.cli.inputs.judge_pairs import read_pairs
 from assay.cli.judge.labels_file import LabelFile
+from assay.cli.options.option import option
 from assay.core.counted_nouns import amount
 from assay.core.disk_mapping import pair_key
 from assay.core.errors import NotValid
@@ -23,10 +24,10 @@ def add_ensemble_options(parser: argparse.ArgumentParser) -> None:
     from assay.llm.judges.ensemble import RULES
 
     group = parser.add_argument_group("ensemble of other judges' labels")
-    group.add_argument("--of", metavar="LABELS", nargs="+", help="labels.jsonl from one or more judges")
-    group.add_argument("--rule", choices=list(RULES), help="rule that combines the grades; default: median")
-    group.add_argument("--least", type=int, metavar="N", help="minimum number of grades for a label; default: 2")
-    group.add_argument("--apart", metavar="FILE", help="write the pairs as CSV, least agreement first")
+    option(group, "--of LABELS", "labels.jsonl from one or more judges", nargs="+")
+    option(group, "--rule", "rule that combines the grades; default: median", choices=list(RULES))
+    option(group, "--least N", "minimum number of grades for a label; default: 2", type=int)
+    option(group, "--apart FILE", "write the pairs as CSV, least agreement first")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.cli.inputs.files import warn_no_effect
 from assay.cli.judge import prompt_options
+from assay.cli.options.option import option
 from assay.core.errors import NotValid
 from assay.llm.judges.ledger import default_ledger_path
 
@@ -22,17 +23,15 @@ def add_pairwise_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "documents to compare (pairwise only; it writes battles.jsonl for assay zelo fit)"
     )
-    group.add_argument(
-        "--cycles",
-        metavar="N",
+    option(
+        group,
+        "--cycles N",
+        "number of random rounds, each of which compares every document with two others; default: 4",
         type=int,
-        help="number of random rounds, each of which compares every document with two others; default: 4",
     )
-    group.add_argument("--most", metavar="N", type=int, help="compare only the first N documents of each query")
-    group.add_argument(
-        "--both", metavar="SHARE", type=float, help="share of the comparisons to show in both orders; default: 0"
-    )
-    group.add_argument("--texts", metavar="FILE", help="pairs.jsonl with the texts, if PAIRS has none")
+    option(group, "--most N", "compare only the first N documents of each query", type=int)
+    option(group, "--both SHARE", "share of the comparisons to show in both orders; default: 0", type=float)
+    option(group, "--texts FILE", "pairs.jsonl with the texts, if PAIRS has none")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -40,19 +39,19 @@ def run(args: argparse.Namespace) -> int:
     from assay.cli.options import ensemble
     from assay.cli.zelo.judge import judge
 
-    for option in ("canaries", "batch", "poll"):
-        if getattr(args, option) is not None:
-            raise NotValid(f"--{option} does not apply to the judge pairwise; remove it")
-    for option in prompt_options.OF:
-        if option not in PROMPT_OPTIONS and getattr(args, option) is not None:
-            warn_no_effect(f"--{option.replace('_', '-')}", "the judge pairwise does not use it")
+    for name in ("canaries", "batch", "poll"):
+        if getattr(args, name) is not None:
+            raise NotValid(f"--{name} does not apply to the judge pairwise; remove it")
+    for name in prompt_options.OF:
+        if name not in PROMPT_OPTIONS and getattr(args, name) is not None:
+            warn_no_effect(f"--{name.replace('_', '-')}", "the judge pairwise does not use it")
     if args.resume:
         _refuse_forgetting(args)
     pairwise = _pairwise_judge(args)
     args.source = args.pairs
-    for option, default in {**OWN, "seed": 0}.items():
-        if getattr(args, option) is None:
-            setattr(args, option, default)
+    for name, default in {**OWN, "seed": 0}.items():
+        if getattr(args, name) is None:
+            setattr(args, name, default)
     if args.most is not None and args.most < 2:
         raise NotValid(f"--most is {args.most}; use 2 or more")
     for endpoint in ensemble.endpoints(args, key_needed=False):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import scale_values
+from assay.cli.options.option import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -40,28 +41,20 @@ NAMES = (*OF, *COMMON)
 def add_words_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the prompt."""
     group = parser.add_argument_group("prompt")
-    group.add_argument("--scale", metavar="MIN:MAX", help="grade scale; default: 0:3, or 0:1 for binary")
-    group.add_argument(
-        "--scale-file", metavar="FILE", help="scale as CSV with grade,label,cue, or as a JSON list of such objects"
-    )
-    group.add_argument("--guidelines", metavar="FILE", help="the guidelines for raters, as text or Markdown")
-    group.add_argument("--examples", metavar="FILE", help="human grades from which to draw examples: qrels or ratings")
-    group.add_argument("--examples-pairs", metavar="FILE", help="pairs.jsonl with the texts of the examples")
-    group.add_argument("--examples-most", type=int, metavar="N", help=f"number of examples; default: {EXAMPLES}")
-    group.add_argument("--relevant", type=int, metavar="GRADE", help="the lowest relevant grade")
-    group.add_argument("--probabilities", action="store_true", default=None, help="request grade probabilities")
-    group.add_argument(
-        "--text-metric", metavar="NAME", help="metric that scores an answer, for downstream; default: token_f1"
-    )
-    group.add_argument(
-        "--template", metavar="FILE", help="custom prompt with placeholders in braces, or JSON with system and prompt"
-    )
-    group.add_argument("--temperature", type=float, metavar="X", help="temperature; default: 0")
-    group.add_argument("--most-tokens", type=int, metavar="N", help="maximum tokens per answer")
-    group.add_argument(
-        "--most-characters", type=int, metavar="N", help="maximum characters per document; default: 12000"
-    )
-    group.add_argument("--seed", type=int, help="seed for the model, the examples and the canaries; default: 0")
+    option(group, "--scale MIN:MAX", "grade scale; default: 0:3, or 0:1 for binary")
+    option(group, "--scale-file FILE", "scale as CSV with grade,label,cue, or as a JSON list of such objects")
+    option(group, "--guidelines FILE", "the guidelines for raters, as text or Markdown")
+    option(group, "--examples FILE", "human grades from which to draw examples: qrels or ratings")
+    option(group, "--examples-pairs FILE", "pairs.jsonl with the texts of the examples")
+    option(group, "--examples-most N", f"number of examples; default: {EXAMPLES}", type=int)
+    option(group, "--relevant GRADE", "the lowest relevant grade", type=int)
+    option(group, "--probabilities", "request grade probabilities", action="store_true", default=None)
+    option(group, "--text-metric NAME", "metric that scores an answer, for downstream; default: token_f1")
+    option(group, "--template FILE", "custom prompt with placeholders in braces, or JSON with system and prompt")
+    option(group, "--temperature X", "temperature; default: 0", type=float)
+    option(group, "--most-tokens N", "maximum tokens per answer", type=int)
+    option(group, "--most-characters N", "maximum characters per document; default: 12000", type=int)
+    option(group, "--seed", "seed for the model, the examples and the canaries; default: 0", type=int)
 
 
 def words(args: argparse.Namespace, kind: ModelJudgeKind, pairs: Iterable[Any]) -> tuple[JudgeOptions, list[list[Any]]]:
@@ -187,8 +180,7 @@ def _examples(
     from assay.llm.judges.prompt_templates import draw
 
     grades = read_human_labels(args.examples, values)
-    read = pairs_jsonl.read(Path(args.examples_pairs), path=args.examples_pairs)
-    read.report.raise_if_errors()
+    read = pairs_jsonl.read(Path(args.examples_pairs), path=args.examples_pairs).strict()
     # Hold only the examples in memory; there may be millions of pairs.
     rows = [row for row in read.rows if grades.get((row.query_id, row.doc_id)) is not None]
     ids = {(row.query_id, row.doc_id) for row in rows}

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli.options.option import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -20,20 +21,20 @@ def add_engine_options(parser: argparse._ActionsContainer, *, required: bool = T
     """Declare ``--engine``, ``--set`` and ``--secret``."""
     from assay.connectors import CONNECTORS
 
-    parser.add_argument("--engine", metavar="KIND", required=required, help=f"one of {', '.join(CONNECTORS)}")
-    parser.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
+    option(parser, "--engine KIND", f"one of {', '.join(CONNECTORS)}", required=required)
+    option(
+        parser,
+        "--set NAME=VALUE",
+        "a setting of the engine that is not secret (see docs/connectors.md); may be repeated",
         action="append",
         default=[],
-        help="a setting of the engine that is not secret (see docs/connectors.md); may be repeated",
     )
-    parser.add_argument(
-        "--secret",
-        metavar="NAME[=ENV_VARIABLE]",
+    option(
+        parser,
+        "--secret NAME[=ENV_VARIABLE]",
+        "a secret setting, read from an environment variable or a hidden prompt",
         action="append",
         default=[],
-        help="a secret setting, read from an environment variable or a hidden prompt",
     )
 
 

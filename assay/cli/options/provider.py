@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from assay.cli.options.option import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -19,22 +20,22 @@ if TYPE_CHECKING:
 
 def add_family(parser: argparse.ArgumentParser) -> None:
     """Declare ``--family``."""
-    parser.add_argument(
-        "--family",
-        metavar="RUN=FAMILY",
+    option(
+        parser,
+        "--family RUN=FAMILY",
+        "the model family of a run, such as GPT, Llama or none; default: guessed from the name of the run",
         action="append",
         default=[],
-        help="the model family of a run, such as GPT, Llama or none; default: guessed from the name of the run",
     )
 
 
 def add_under_test(parser: argparse._ActionsContainer) -> None:
     """Declare ``--under-test``, for commands that call a model and have no runs."""
-    parser.add_argument(
-        "--under-test",
-        metavar="NAME[=FAMILY]",
+    option(
+        parser,
+        "--under-test NAME[=FAMILY]",
+        "a system whose documents are judged; warn if it uses the same model family as a judge",
         action="append",
-        help="a system whose documents are judged; warn if it uses the same model family as a judge",
     )
 
 
@@ -99,29 +100,26 @@ def add_provider_options(parser: argparse.ArgumentParser) -> None:
     from assay.llm.providers.protocol import WITHOUT
 
     group = parser.add_argument_group("model provider")
-    group.add_argument("--provider", metavar="NAME", help=f"one of {', '.join(PROTOCOLS)}; default: {DEFAULT}")
-    group.add_argument("--base-url", metavar="URL", help="address of another server with the provider's API")
-    group.add_argument("--key-variable", metavar="NAME", help="environment variable with the API key")
-    group.add_argument("--budget-usd", type=float, metavar="X", help="maximum cost in USD; needs both prices")
-    group.add_argument("--max-calls", type=int, metavar="N", help="maximum number of calls")
-    group.add_argument("--price-in", type=float, metavar="X", help="USD per million tokens read")
-    group.add_argument("--price-out", type=float, metavar="X", help="USD per million tokens written")
-    group.add_argument("--concurrency", type=int, metavar="N", help="maximum concurrent calls; default: 8")
-    group.add_argument("--per-minute", type=float, metavar="N", help="maximum calls per minute")
-    group.add_argument("--tokens-per-minute", type=float, metavar="N", help="maximum tokens per minute")
-    group.add_argument("--timeout", type=float, metavar="S", help="timeout per attempt in seconds; default: 60")
+    option(group, "--provider NAME", f"one of {', '.join(PROTOCOLS)}; default: {DEFAULT}")
+    option(group, "--base-url URL", "address of another server with the provider's API")
+    option(group, "--key-variable NAME", "environment variable with the API key")
+    option(group, "--budget-usd X", "maximum cost in USD; needs both prices", type=float)
+    option(group, "--max-calls N", "maximum number of calls", type=int)
+    option(group, "--price-in X", "USD per million tokens read", type=float)
+    option(group, "--price-out X", "USD per million tokens written", type=float)
+    option(group, "--concurrency N", "maximum concurrent calls; default: 8", type=int)
+    option(group, "--per-minute N", "maximum calls per minute", type=float)
+    option(group, "--tokens-per-minute N", "maximum tokens per minute", type=float)
+    option(group, "--timeout S", "timeout per attempt in seconds; default: 60", type=float)
     add_under_test(group)
-    group.add_argument(
+    option(
+        group,
         "--thinks",
+        "treat the model as a reasoning model: send max_completion_tokens and no temperature; default: guessed from "
+        "its name",
         action=argparse.BooleanOptionalAction,
-        help=(
-            "treat the model as a reasoning model: send max_completion_tokens and no temperature; default: "
-            "guessed from its name"
-        ),
     )
-    group.add_argument(
-        "--leave-out", metavar="NAMES", help=f"comma-separated parameters never to send: {', '.join(WITHOUT)}"
-    )
+    option(group, "--leave-out NAMES", f"comma-separated parameters never to send: {', '.join(WITHOUT)}")
 
 
 def endpoint(args: argparse.Namespace, model: str | None = None, *, key_needed: bool = True) -> Endpoint:
@@ -133,10 +131,10 @@ def endpoint(args: argparse.Namespace, model: str | None = None, *, key_needed: 
     name = args.model if model is None else model
     if not name:
         raise NotValid("no model was given; name one with --model")
-    for option in ("price_in", "price_out"):
-        price = getattr(args, option)
+    for part in ("price_in", "price_out"):
+        price = getattr(args, part)
         if price is not None and not 0 <= price < float("inf"):
-            raise NotValid(f"--{option.replace('_', '-')} is {price:g}; use dollars per million tokens")
+            raise NotValid(f"--{part.replace('_', '-')} is {price:g}; use dollars per million tokens")
     url = args.base_url or protocol.base_url
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
         raise NotValid(f"--base-url is {url!r}; use an address such as http://localhost:8000/v1")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import scale_values
+from assay.cli.options.option import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -17,26 +18,22 @@ if TYPE_CHECKING:
 def add_reader_options(parser: argparse.ArgumentParser) -> None:
     """Declare the shared reader options; each format takes some of them."""
     group = parser.add_argument_group("reading the file")
-    group.add_argument("--scale", metavar="MIN:MAX", help="valid grades, such as 0:3")
-    group.add_argument(
-        "--column",
-        metavar="NAME=COLUMN",
+    option(group, "--scale MIN:MAX", "valid grades, such as 0:3")
+    option(
+        group,
+        "--column NAME=COLUMN",
+        "map a column, such as count=searches; may be repeated",
         action="append",
         default=[],
-        help="map a column, such as count=searches; may be repeated",
     )
-    group.add_argument(
-        "--conflicts", choices=["first", "last", "min", "max"], help="which of two conflicting grades to use"
-    )
-    group.add_argument(
-        "--repeated", choices=["sum", "max", "first"], help="how to combine repeated queries of a counted log"
-    )
-    group.add_argument("--delimiter", metavar="CHARACTER", help="cell separator; write tab for TAB")
-    group.add_argument("--header", choices=["yes", "no"], help="whether queries.tsv has a header")
-    group.add_argument("--snapshot", metavar="NAME", help="the snapshot to read, if a file of Quepid contains several")
-    group.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook; default: the first with the columns")
-    group.add_argument("--requests", metavar="FILE", help="the requests of umbrela's judgments, which have the ids")
-    group.add_argument("--encoding", choices=["utf-8", "latin-1"], help="character encoding; default: utf-8")
+    option(group, "--conflicts", "which of two conflicting grades to use", choices=["first", "last", "min", "max"])
+    option(group, "--repeated", "how to combine repeated queries of a counted log", choices=["sum", "max", "first"])
+    option(group, "--delimiter CHARACTER", "cell separator; write tab for TAB")
+    option(group, "--header", "whether queries.tsv has a header", choices=["yes", "no"])
+    option(group, "--snapshot NAME", "the snapshot to read, if a file of Quepid contains several")
+    option(group, "--sheet NAME", "the sheet of a workbook; default: the first with the columns")
+    option(group, "--requests FILE", "the requests of umbrela's judgments, which have the ids")
+    option(group, "--encoding", "character encoding; default: utf-8", choices=["utf-8", "latin-1"])
 
 
 def read_file(

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.options.option import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -19,15 +20,13 @@ SHOWN = 10
 
 def add_server_options(parser: argparse._ActionsContainer) -> None:
     """Declare ``--server``, ``--collection``, ``--token-stdin`` and ``--token``."""
-    parser.add_argument(
-        "--server",
-        metavar="URL",
-        help="address of the server; default: ASSAY_SERVER, then the server of the last assay login",
+    option(
+        parser, "--server URL", "address of the server; default: ASSAY_SERVER, then the server of the last assay login"
     )
-    parser.add_argument(
-        "--collection",
-        metavar="SLUG",
-        help="the collection; default: ASSAY_COLLECTION, then that of assay login, then your only collection",
+    option(
+        parser,
+        "--collection SLUG",
+        "the collection; default: ASSAY_COLLECTION, then that of assay login, then your only collection",
     )
     add_token_options(parser)
 
@@ -39,10 +38,10 @@ def add_token_options(parser: argparse._ActionsContainer) -> None:
         action="store_true",
         help="read the API token from standard input; default: ASSAY_TOKEN, then the token of assay login",
     )
-    parser.add_argument(
-        "--token",
-        metavar="TOKEN",
-        help="the API token itself; it is then visible in the shell history and to other users of the machine",
+    option(
+        parser,
+        "--token TOKEN",
+        "the API token itself; it is then visible in the shell history and to other users of the machine",
     )
 
 

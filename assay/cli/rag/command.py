@@ -21,6 +21,7 @@ from assay.cli.inputs.files import (
     warn_no_effect,
     write_out,
 )
+from assay.cli.options.option import option
 from assay.cli.rag import critic as rag_critic
 from assay.cli.rag import retrieval
 from assay.cli.text_table import text_table
@@ -41,22 +42,14 @@ EXAMPLE = "assay rag samples.jsonl old.jsonl new.jsonl -m 'TokenF1 RecallAtK(k=5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("samples", metavar="SAMPLES", help="samples.jsonl: questions, reference answers, labels")
-    parser.add_argument(
-        "outputs",
-        metavar="OUTPUTS",
-        nargs="*",
-        help="outputs.jsonl of a system, or a run, or NAME=PATH; may be repeated",
-    )
-    parser.add_argument(
-        "-m",
-        "--metric",
-        metavar="METRIC",
+    option(parser, "samples SAMPLES", "samples.jsonl: questions, reference answers, labels")
+    option(parser, "outputs OUTPUTS", "outputs.jsonl of a system, or a run, or NAME=PATH; may be repeated", nargs="*")
+    option(
+        parser,
+        "-m --metric METRIC",
+        "metric: a class name such as TokenF1 or RecallAtK(k=5), a name such as recall@5, or a quoted list; see "
+        "docs/rag.md; default: a selection that needs no model",
         action="append",
-        help=(
-            "metric: a class name such as TokenF1 or RecallAtK(k=5), a name such as recall@5, or a quoted list; see "
-            "docs/rag.md; default: a selection that needs no model"
-        ),
     )
     parser.add_argument(
         "--missing",
@@ -64,47 +57,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="error",
         help="treat samples without an output as an error, leave them out, or count them as 0; default: error",
     )
-    parser.add_argument(
-        "--slice",
-        metavar="LABEL",
+    option(
+        parser,
+        "--slice LABEL",
+        "also report the samples of each value of this label separately; may be repeated",
         action="append",
         default=[],
-        help="also report the samples of each value of this label separately; may be repeated",
     )
-    parser.add_argument("--per-sample", action="store_true", help="also print the score of each sample")
-    parser.add_argument("--baseline", metavar="NAME", help="compare each of the other systems with this one")
-    parser.add_argument("--compare", action="store_true", help="compare all pairs of systems")
-    parser.add_argument("--test", choices=list(TESTS), help="significance test; default: randomization")
+    option(parser, "--per-sample", "also print the score of each sample", action="store_true")
+    option(parser, "--baseline NAME", "compare each of the other systems with this one")
+    option(parser, "--compare", "compare all pairs of systems", action="store_true")
+    option(parser, "--test", "significance test; default: randomization", choices=list(TESTS))
     parser.add_argument(
         "--correction",
         choices=[*CORRECTIONS, "none"],
         help="correction for multiple comparisons within a metric; default: holm",
     )
-    parser.add_argument(
-        "--permutations", type=int, metavar="N", help="number of random draws for the test; default: 100000"
+    option(parser, "--permutations N", "number of random draws for the test; default: 100000", type=int)
+    option(
+        parser,
+        "--people FILE",
+        "CSV with sample_id,system,rater,grade: compare a metric with human grades, and use them to correct its mean",
     )
-    parser.add_argument(
-        "--people",
-        metavar="FILE",
-        help=(
-            "CSV with sample_id,system,rater,grade: compare a metric with human grades, and use them to correct "
-            "its mean"
-        ),
-    )
-    parser.add_argument(
-        "--people-metric", metavar="METRIC", help="metric to compare; default: the metric of -m, if there is only one"
-    )
-    parser.add_argument("--scale", metavar="MIN:MAX", help="scale of the human grades; default: 0:2")
-    parser.add_argument(
-        "--ci", metavar="LEVEL", type=float, default=0.95, help="confidence level of the intervals; default: 0.95"
-    )
-    parser.add_argument(
-        "--resamples", metavar="N", type=int, default=10_000, help="number of bootstrap resamples; default: 10000"
-    )
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="seed for the bootstrap and the test; default: 0"
-    )
-    parser.add_argument("--format", choices=list(FORMATS), default="table", help="output format; default: table")
+    option(parser, "--people-metric METRIC", "metric to compare; default: the metric of -m, if there is only one")
+    option(parser, "--scale MIN:MAX", "scale of the human grades; default: 0:2")
+    option(parser, "--ci LEVEL", "confidence level of the intervals", 0.95)
+    option(parser, "--resamples N", "number of bootstrap resamples", 10_000)
+    option(parser, "--seed N", "seed for the bootstrap and the test", 0)
+    option(parser, "--format", "output format", "table", choices=list(FORMATS))
     add_out(parser)
     retrieval.add_retrieval_options(parser)
     rag_critic.add_model_options(parser, "the critic of LLMFaithfulnessScore and LLMAnswerQuality, or the judge")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.inputs.files import warn_no_effect
 from assay.cli.options import provider
+from assay.cli.options.option import option
 from assay.cli.options.provider import warn_same_family
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -25,15 +26,15 @@ DONE, NOT_ALL = 0, 1
 def add_model_options(parser: argparse.ArgumentParser, what: str) -> None:
     """Declare ``--model``, the provider options and the ledger options."""
     provider.add_provider_options(parser)
-    parser.add_argument("--model", metavar="NAME", help=f"the provider's model, {what}")
-    parser.add_argument("--most-tokens", metavar="N", type=int, help="maximum tokens per reply")
-    parser.add_argument(
-        "--ledger",
-        metavar="FILE",
-        help="file that records all calls to the model, so that none is paid for twice; default: a file next to --out",
+    option(parser, "--model NAME", f"the provider's model, {what}")
+    option(parser, "--most-tokens N", "maximum tokens per reply", type=int)
+    option(
+        parser,
+        "--ledger FILE",
+        "file that records all calls to the model, so that none is paid for twice; default: a file next to --out",
     )
-    parser.add_argument("--resume", action="store_true", help="continue an interrupted run, whose ledger must exist")
-    parser.add_argument("--dry-run", action="store_true", help="print an estimate without calling the model")
+    option(parser, "--resume", "continue an interrupted run, whose ledger must exist", action="store_true")
+    option(parser, "--dry-run", "print an estimate without calling the model", action="store_true")
 
 
 def needs_critic(metric: Metric) -> bool:

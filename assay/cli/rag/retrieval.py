@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
+from assay.cli.options.option import option
 from assay.cli.options.parameters import add_member_options, member_options
 from assay.cli.text_table import progress
 from assay.core.counted_nouns import amount
@@ -39,13 +40,10 @@ def add_retrieval_options(parser: argparse.ArgumentParser) -> None:
     add_source_options(parser)
     group = parser.add_argument_group("relevance by expected answers (docs/rag-models.md)")
     known = ", ".join((*JUDGES, MODEL_JUDGE))
-    group.add_argument(
-        "--judge",
-        metavar="NAME",
-        help=(
-            f"judge that matches retrieved texts with expected answers: {known} (needs --model), or your own "
-            "MODULE:CLASS"
-        ),
+    option(
+        group,
+        "--judge NAME",
+        f"judge that matches retrieved texts with expected answers: {known} (needs --model), or your own MODULE:CLASS",
     )
     add_member_options(group, {name: _renamed(kind) for name, kind in JUDGES.items()})
 
@@ -53,23 +51,17 @@ def add_retrieval_options(parser: argparse.ArgumentParser) -> None:
 def add_source_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options for document sources."""
     group = parser.add_argument_group("sources of documents other than OUTPUTS")
-    group.add_argument(
-        "--retriever",
-        metavar="[NAME=]MODULE:FUNCTION",
+    option(
+        group,
+        "--retriever [NAME=]MODULE:FUNCTION",
+        "function(query) or function(query, k) that returns texts, or objects with text, doc_id and score; may be "
+        "repeated",
         action="append",
         default=[],
-        help=(
-            "function(query) or function(query, k) that returns texts, or objects with text, doc_id and score; "
-            "may be repeated"
-        ),
     )
     add_engine_options(group, required=False)
-    group.add_argument(
-        "--depth", metavar="K", type=int, help=f"documents per query from these sources; default: {DEPTH}"
-    )
-    group.add_argument(
-        "--documents", metavar="FILE", help="file with the document texts, for OUTPUTS that are runs or have only ids"
-    )
+    option(group, "--depth K", f"documents per query from these sources; default: {DEPTH}", type=int)
+    option(group, "--documents FILE", "file with the document texts, for OUTPUTS that are runs or have only ids")
 
 
 def prepared(
@@ -197,8 +189,7 @@ def with_texts(args: argparse.Namespace, outputs: dict[str, list[SystemOutputs]]
     source = reusable_source(Path(args.documents))
     with Content(source, args.documents, block=HEAD, hashed=False) as content:
         format = sniff(content.head, "documents") or "documents-jsonl"
-    read = FORMATS[format].read(source, path=args.documents)
-    read.report.raise_if_errors()
+    read = FORMATS[format].read(source, path=args.documents).strict()
     print_warnings([read.report])
     texts = {row.doc_id: "\n".join(part for part in (row.title, row.text) if part) for row in read.rows}
 

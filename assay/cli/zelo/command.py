@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import add_out, warn_no_effect, write_out, written
 from assay.cli.options import provider
+from assay.cli.options.option import option
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
@@ -60,72 +61,51 @@ PRIOR = 1.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the actions and their options."""
-    parser.add_argument("act", metavar="ACT", choices=OPTIONS, help=f"one of {', '.join(OPTIONS)}")
-    parser.add_argument(
-        "source",
-        metavar="FILE",
-        help="pairs, judge, rerank: pairs.jsonl or a file with documents; fit, next, matrix, battles: battles.jsonl",
+    option(parser, "act ACT", f"one of {', '.join(OPTIONS)}", choices=OPTIONS)
+    option(
+        parser,
+        "source FILE",
+        "pairs, judge, rerank: pairs.jsonl or a file with documents; fit, next, matrix, battles: battles.jsonl",
     )
-    parser.add_argument(
-        "others", metavar="FILE", nargs="*", help="grades: human grades; benchmark: the scores to compare"
-    )
+    option(parser, "others FILE", "grades: human grades; benchmark: the scores to compare", nargs="*")
     draw = parser.add_argument_group("pairs, judge")
-    draw.add_argument(
-        "--cycles",
-        metavar="N",
+    option(
+        draw,
+        "--cycles N",
+        "number of random rounds, each of which compares every document with two others; default: 4",
         type=int,
-        help="number of random rounds, each of which compares every document with two others; default: 4",
     )
-    draw.add_argument(
-        "--most", metavar="N", type=int, help="compare only the first N documents of each query; next: N battles"
-    )
-    draw.add_argument(
-        "--both", metavar="SHARE", type=float, help="share of the comparisons to show in both orders; default: 0"
-    )
-    draw.add_argument("--seed", type=int, help="seed for the draw; default: 0")
+    option(draw, "--most N", "compare only the first N documents of each query; next: N battles", type=int)
+    option(draw, "--both SHARE", "share of the comparisons to show in both orders; default: 0", type=float)
+    option(draw, "--seed", "seed for the draw; default: 0", type=int)
     ask = parser.add_argument_group("judge")
-    ask.add_argument(
-        "--model",
-        metavar="MODEL",
+    option(
+        ask,
+        "--model MODEL",
+        "a name, or PROVIDER:NAME[@URL][,PRICE_IN,PRICE_OUT[,KEY_VARIABLE]]; may be repeated",
         action="append",
-        help="a name, or PROVIDER:NAME[@URL][,PRICE_IN,PRICE_OUT[,KEY_VARIABLE]]; may be repeated",
     )
-    ask.add_argument(
-        "--texts", metavar="FILE", help="pairs.jsonl or a zbench data set with the texts of FILE's documents"
-    )
-    ask.add_argument("--guidelines", metavar="FILE", help="the guidelines for raters, as text or Markdown")
-    ask.add_argument(
-        "--ledger", metavar="FILE", help="file that records all calls to the model; default: a file next to --out"
-    )
-    ask.add_argument("--dry-run", action="store_true", default=None, help="print an estimate without calling a model")
+    option(ask, "--texts FILE", "pairs.jsonl or a zbench data set with the texts of FILE's documents")
+    option(ask, "--guidelines FILE", "the guidelines for raters, as text or Markdown")
+    option(ask, "--ledger FILE", "file that records all calls to the model; default: a file next to --out")
+    option(ask, "--dry-run", "print an estimate without calling a model", action="store_true", default=None)
     provider.add_provider_options(parser)
     fit = parser.add_argument_group("fit, next, matrix, battles")
-    fit.add_argument(
-        "--method", choices=("map", "zbench"), help="map: maximum a posteriori; zbench: as in zbench; default: map"
-    )
-    fit.add_argument("--prior", metavar="X", type=float, help="precision of the prior for map; default: 1")
-    fit.add_argument("--annotate", metavar="DATASET", help="fit: add the scores to this zbench data set")
-    fit.add_argument("--query", metavar="ID", help="matrix, battles: only this query")
-    fit.add_argument("--document", metavar="ID", help="battles: document whose battles and reasons to list")
+    option(fit, "--method", "map: maximum a posteriori; zbench: as in zbench; default: map", choices=("map", "zbench"))
+    option(fit, "--prior X", "precision of the prior for map; default: 1", type=float)
+    option(fit, "--annotate DATASET", "fit: add the scores to this zbench data set")
+    option(fit, "--query ID", "matrix, battles: only this query")
+    option(fit, "--document ID", "battles: document whose battles and reasons to list")
     more = parser.add_argument_group("grades, benchmark, rerank")
-    more.add_argument("--scale", metavar="MIN:MAX", help="grades: grade scale; default: 0:3")
-    more.add_argument("-k", type=int, metavar="K", help="benchmark: number of top documents; default: 5")
-    more.add_argument(
-        "--k-truth",
-        type=int,
-        metavar="K",
-        help="benchmark: number of best documents in the reference; default: same as -k",
-    )
-    more.add_argument(
-        "--documents", metavar="FILE", help="benchmark: the documents in their original order, for --most and ties"
-    )
-    more.add_argument("--format", choices=("table", "json"), help="benchmark, battles: output format; default: table")
-    more.add_argument(
-        "--scorer", metavar="MODULE:NAME", help="rerank: function(query, documents), or an object with score(...)"
-    )
-    more.add_argument("--url", metavar="URL", help="rerank: address of a reranking API")
-    more.add_argument("--resume", action="store_true", default=None, help="rerank: continue an interrupted run")
-    more.add_argument("--name", metavar="NAME", help="rerank: name of the run; default: rerank")
+    option(more, "--scale MIN:MAX", "grades: grade scale; default: 0:3")
+    option(more, "-k K", "benchmark: number of top documents; default: 5", type=int)
+    option(more, "--k-truth K", "benchmark: number of best documents in the reference; default: same as -k", type=int)
+    option(more, "--documents FILE", "benchmark: the documents in their original order, for --most and ties")
+    option(more, "--format", "benchmark, battles: output format; default: table", choices=("table", "json"))
+    option(more, "--scorer MODULE:NAME", "rerank: function(query, documents), or an object with score(...)")
+    option(more, "--url URL", "rerank: address of a reranking API")
+    option(more, "--resume", "rerank: continue an interrupted run", action="store_true", default=None)
+    option(more, "--name NAME", "rerank: name of the run; default: rerank")
     add_out(parser)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, RowFault, checked_id
 from assay.formats.json_lines import id_text, list_elements, object_parts, refuse_unstorable
 from assay.formats.reader import note_unusual, reader
@@ -195,6 +195,6 @@ FORMAT = Format(
     read=reader(NAME, _EXPECTED, _read, empty="results"),
     write=None,
     example=EXAMPLE,
-    options=reader_options("snapshot encoding", snapshot="id of the search configuration, if the file has several"),
+    options={"snapshot": "id of the search configuration, if the file has several"},
     by_text=True,
 )

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
 from assay.formats.json_lines import id_text, object_parts, parse, refuse_unstorable
 from assay.formats.reader import note_unusual, reader
@@ -276,7 +276,6 @@ REQUEST_FORMAT = Format(
         '[{"_index": "index", "_id": "doc-abc", "rating": 3}, {"_index": "index", "_id": "doc-mno", "rating": 0}]}'
         '\n],\n"metric": {"dcg": {"k": 10, "normalize": true}}}\n'
     ),
-    options=reader_options("conflicts encoding"),
 )
 REPLY_FORMAT = Format(
     name=REPLY,
@@ -291,7 +290,6 @@ REPLY_FORMAT = Format(
         '{"metric_score": null, "details": {"q001": {"metric_score": null, "unrated_docs": [], "hits": [{"hit": '
         '{"_index": "index", "_id": "doc-abc", "_score": 4.4}, "rating": null}]}}, "failures": {}}\n'
     ),
-    options=reader_options("encoding"),
 )
 UNRATED_FORMAT = Format(
     name=UNRATED,
@@ -306,5 +304,4 @@ UNRATED_FORMAT = Format(
         '{"metric_score": null, "details": {"q001": {"metric_score": null, "unrated_docs": [{"_index": "index", '
         '"_id": "doc-new"}], "hits": []}}, "failures": {}}\n'
     ),
-    options=reader_options("encoding"),
 )

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
 from assay.formats.json_lines import id_text, list_elements, object_parts, refuse_unstorable
 from assay.formats.json_rows import rows as json_rows
@@ -228,7 +228,6 @@ JUDGMENTS_FORMAT = Format(
     read=reader(JUDGMENTS, _JUDGMENT, _parse, empty="judgments"),
     write=_write,
     example=_example_of(_write, _LABELS),
-    options=reader_options("conflicts encoding"),
     by_text=True,
 )
 QUERY_SET_FORMAT = Format(
@@ -241,7 +240,6 @@ QUERY_SET_FORMAT = Format(
     read=reader(QUERY_SET, '{"name": "Demo", "querySetQueries": [{"queryText": "..."}]}', _parse_set),
     write=_write_set,
     example=_example_of(_write_set, _TEXTS),
-    options=reader_options("encoding"),
     by_text=True,
 )
 QUERIES_FORMAT = Format(
@@ -254,6 +252,5 @@ QUERIES_FORMAT = Format(
     read=reader(QUERIES, '{"queryText": "..."}', _parse_queries),
     write=_write_queries,
     example=_example_of(_write_queries, _TEXTS),
-    options=reader_options("encoding"),
     by_text=True,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.json_lines import Element
 from assay.formats.json_rows import number, row_reader, write_objects
 from assay.formats.training.training_rows import GradedPairRow
@@ -62,5 +62,4 @@ FORMAT = Format(
     read=row_reader(NAME, EXAMPLE.partition("\n")[0], _pair, _key),
     write=write,
     example=EXAMPLE,
-    options=reader_options("encoding"),
 )

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import RowFault, checked_id
 from assay.formats.json_lines import Element, id_text
 from assay.formats.json_rows import is_number, row_reader, write_objects
@@ -228,7 +228,6 @@ FLAT_FORMAT = Format(
     read=row_reader(FLAT, _FLAT_EXAMPLE.partition("\n")[0], _flat),
     write=_write_flat,
     example=_FLAT_EXAMPLE,
-    options=reader_options("encoding"),
 )
 FLAG_FORMAT = Format(
     name=FLAG,
@@ -243,5 +242,4 @@ FLAG_FORMAT = Format(
     read=row_reader(FLAG, _FLAG_EXAMPLE.partition("\n")[0], _flag),
     write=_write_flag,
     example=_FLAG_EXAMPLE,
-    options=reader_options("encoding"),
 )

@@ -6,14 +6,12 @@ The rule is from Evret's judge design, with one difference: an answer that begin
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from assay.llm.judge import Context, Outcome
-from assay.llm.judges.prompt_templates import LONGEST_DOCUMENT, Template, shown
+from assay.llm.judges.prompt_templates import LONGEST_DOCUMENT, Prompted, Template, hash_of, shown
 from assay.llm.model_reply import Reply, read_yes_or_no
 from assay.llm.providers.protocol import Question
 
@@ -38,7 +36,7 @@ NO. Begin your answer with YES or NO, then one sentence why.""",
 
 
 @dataclass(frozen=True)
-class ExpectedAnswer:
+class ExpectedAnswer(Prompted):
     """A judge that asks a model whether a text contains an expected answer."""
 
     answer: Callable[[Sequence[Question]], Sequence[Reply]]
@@ -67,24 +65,14 @@ class ExpectedAnswer:
 
     def question(self, context: Context, expected: str) -> Question:
         """Return the question about one text and one expected answer."""
-        parts = [self.provenance(), context.query, expected, context.text]
-        key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        key = hash_of([self.provenance(), context.query, expected, context.text])
         document = shown(context.text, key, self.most_characters).text
         values = {"query": context.query.strip(), "expected": expected.strip(), "document": document}
-        system, prompt = self.template.filled(values)
-        return Question(key, system, prompt, None, self.most_tokens, self.temperature, self.seed)
+        return self.filled_question(key, values)
 
     def provenance(self) -> dict[str, Any]:
         """Return everything that determines the prompt, except the model and the texts."""
-        return {
-            "template": self.template.name,
-            "template_version": self.template.version,
-            "template_sha256": self.template.sha256,
-            "most_characters": self.most_characters,
-            "most_tokens": self.most_tokens,
-            "temperature": self.temperature,
-            "seed": self.seed,
-        }
+        return self.settings()
 
     def questions(self, context: Context) -> list[Question]:
         """Return one question for each expected answer."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from assay.core.errors import NotValid
 from assay.llm.judge import Context, Outcome
-from assay.llm.judges.prompt_templates import LONGEST_DOCUMENT, Template, shown
+from assay.llm.judges.prompt_templates import LONGEST_DOCUMENT, Prompted, Template, hash_of, shown
 from assay.llm.model_reply import Reply, read_grade
 from assay.llm.providers.protocol import Question
 
@@ -81,7 +81,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Graded:
+class Graded(Prompted):
     """A judge that asks a model for a grade."""
 
     template: Template
@@ -103,7 +103,7 @@ class Graded:
         if wrong := [one for one in self.examples if one.grade not in self.values]:
             raise NotValid(f"an example has the grade {wrong[0].grade}, which is not on the scale")
         fixed = {
-            "scale": "\n".join(_meaning(one) for one in self.scale),
+            "scale": "\n".join(f"{one.value} = {one.label}{f': {one.cue}' if one.cue else ''}" for one in self.scale),
             "guidelines": f"What graders were told:\n{self.guidelines.strip()}\n\n" if self.guidelines.strip() else "",
             "examples": "".join(_example(one, self.most_characters) for one in self.examples),
         }
@@ -116,41 +116,24 @@ class Graded:
 
     def provenance(self) -> dict[str, Any]:
         """Return everything that determines the prompt, except the model and the pair."""
-        return {
-            "template": self.template.name,
-            "template_version": self.template.version,
-            "template_sha256": self.template.sha256,
+        own = {
             "scale": [[one.value, one.label, one.cue] for one in self.scale],
             "guidelines_sha256": _sha256(self.guidelines),
             "examples_sha256": _sha256(json.dumps([[o.query, o.text, o.grade, o.reason] for o in self.examples])),
-            "most_characters": self.most_characters,
-            "most_tokens": self.most_tokens,
-            "temperature": self.temperature,
-            "seed": self.seed,
-            "probabilities": self.probabilities,
         }
+        return self.settings(**own) | {"probabilities": self.probabilities}
 
     def question(self, context: Context) -> Question:
         """Return the question about one pair; its key is a hash of everything in the prompt."""
         narrative = context.narrative.strip()
-        content = _sha256(json.dumps([self.provenance(), context.query, narrative, context.text], sort_keys=True))
+        content = hash_of([self.provenance(), context.query, narrative, context.text])
         values = {
             **self._fixed,
             "query": context.query.strip(),
             "narrative": f"What they want, and what would not help them:\n{narrative}\n\n" if narrative else "",
             "document": shown(context.text, content, self.most_characters).text,
         }
-        system, prompt = self.template.filled(values)
-        return Question(
-            content,
-            system,
-            prompt,
-            schema(self.values),
-            self.most_tokens,
-            self.temperature,
-            self.seed,
-            self.probabilities,
-        )
+        return self.filled_question(content, values, schema(self.values), self.probabilities)
 
     def read(self, reply: Reply) -> Outcome:
         """Parse a reply into a typed outcome."""
@@ -164,10 +147,6 @@ class Graded:
         """Parse the reply to the question."""
         return self.read(reply)
 
-    def together(self, outcomes: Sequence[Outcome]) -> Outcome:
-        """Return the single outcome."""
-        return outcomes[0]
-
 
 def schema(values: Sequence[int]) -> dict[str, Any]:
     """Return the JSON schema of an answer; the reason comes first, so that the model reasons before it grades."""
@@ -177,10 +156,6 @@ def schema(values: Sequence[int]) -> dict[str, Any]:
         "required": ["reason", "grade"],
         "additionalProperties": False,
     }
-
-
-def _meaning(one: GradeMeaning) -> str:
-    return f"{one.value} = {one.label}{f': {one.cue}' if one.cue else ''}"
 
 
 def _example(one: Example, most: int) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from assay.core.ids import storable
 from assay.llm.judge import Context, Outcome
-from assay.llm.judges.prompt_templates import LONGEST_DOCUMENT, Template, shown
+from assay.llm.judges.prompt_templates import LONGEST_DOCUMENT, Prompted, Template, hash_of, shown
 from assay.llm.model_reply import Reply, failure, json_object
 from assay.llm.providers.protocol import Question
 
@@ -47,7 +45,7 @@ Answer with JSON only: {"reason": "<one sentence>", "score": <a number from -1 t
 
 
 @dataclass(frozen=True)
-class Pairwise:
+class Pairwise(Prompted):
     """A judge that asks a model which of two documents is better."""
 
     template: Template = PAIRWISE
@@ -62,22 +60,12 @@ class Pairwise:
 
     def provenance(self) -> dict[str, Any]:
         """Return everything that determines the prompt, except the model and the texts."""
-        return {
-            "template": self.template.name,
-            "template_version": self.template.version,
-            "template_sha256": self.template.sha256,
-            "guidelines_sha256": hashlib.sha256(self.guidelines.encode()).hexdigest(),
-            "most_characters": self.most_characters,
-            "most_tokens": self.most_tokens,
-            "temperature": self.temperature,
-            "seed": self.seed,
-        }
+        return self.settings(guidelines_sha256=hashlib.sha256(self.guidelines.encode()).hexdigest())
 
     def questions(self, context: Context) -> list[Question]:
         """Return the one question; the reverse order of the documents is another question."""
         narrative, guidelines = context.narrative.strip(), self.guidelines.strip()
-        parts = [self.provenance(), context.query, narrative, context.text, context.other]
-        key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        key = hash_of([self.provenance(), context.query, narrative, context.text, context.other])
         values = {
             "query": context.query.strip(),
             "narrative": f"What they want, and what would not help them:\n{narrative}\n\n" if narrative else "",
@@ -85,8 +73,7 @@ class Pairwise:
             "first": shown(context.text, f"{key} first", self.most_characters).text,
             "second": shown(context.other, f"{key} second", self.most_characters).text,
         }
-        system, prompt = self.template.filled(values)
-        return [Question(key, system, prompt, SCHEMA, self.most_tokens, self.temperature, self.seed)]
+        return [self.filled_question(key, values, SCHEMA)]
 
     def read_one(self, context: Context, reply: Reply) -> Outcome:
         """Parse the number under ``score``, limited to -1 to 1; anything else is a failure."""
@@ -99,7 +86,3 @@ class Pairwise:
         reason = content.get("reason")
         why = storable(reason) if isinstance(reason, str) else ""
         return Outcome("graded", preference=float(max(-1.0, min(1.0, value))), rationale=why, raw=storable(reply.text))
-
-    def together(self, outcomes: Sequence[Outcome]) -> Outcome:
-        """Return the single outcome."""
-        return outcomes[0]

@@ -15,10 +15,14 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.core.errors import NotValid
 from assay.llm.judges.visible_text import visible
+from assay.llm.providers.protocol import Question
+
+if TYPE_CHECKING:
+    from assay.llm.judge import Outcome
 
 PLACE = re.compile(r"\{([a-z_]+)\}")
 LONGEST_DOCUMENT = 12_000
@@ -142,6 +146,47 @@ def readable(text: str) -> str:
 def _lines(text: str) -> str:
     lines = text.translate(_SEEN).splitlines()
     return "\n".join(line.strip() for line in lines if line.strip())
+
+
+class Prompted:
+    """Shared parts of judges that fill a template for each pair: their settings, questions and single outcome."""
+
+    template: Template
+    most_characters: int
+    most_tokens: int
+    temperature: float
+    seed: int
+
+    def settings(self, **own: Any) -> dict[str, Any]:
+        """Return everything that determines the prompt, except the model and the texts; ``own`` are the judge's."""
+        return {
+            "template": self.template.name,
+            "template_version": self.template.version,
+            "template_sha256": self.template.sha256,
+            **own,
+            "most_characters": self.most_characters,
+            "most_tokens": self.most_tokens,
+            "temperature": self.temperature,
+            "seed": self.seed,
+        }
+
+    def filled_question(
+        self, key: str, values: Mapping[str, str], schema: Mapping[str, Any] | None = None, probabilities: bool = False
+    ) -> Question:
+        """Return the question with the filled template."""
+        system, prompt = self.template.filled(values)
+        return Question(
+            key, system, prompt, schema, self.most_tokens, self.temperature, self.seed, probabilities=probabilities
+        )
+
+    def together(self, outcomes: Sequence[Outcome]) -> Outcome:
+        """Return the single outcome."""
+        return outcomes[0]
+
+
+def hash_of(parts: Sequence[Any]) -> str:
+    """Return the key of a question: the hash of everything in its prompt."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 Pair = TypeVar("Pair")

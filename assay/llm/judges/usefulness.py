@@ -7,9 +7,6 @@ relevance and never merged with it.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +14,7 @@ from assay.core.errors import NotValid
 from assay.core.ids import storable
 from assay.llm.judge import Context, Outcome
 from assay.llm.judges.model_judge import JudgeOptions, ModelJudge, ModelJudgeKind
-from assay.llm.judges.prompt_templates import LONGEST_DOCUMENT, Template, shown
+from assay.llm.judges.prompt_templates import LONGEST_DOCUMENT, Prompted, Template, hash_of, shown
 from assay.llm.model_reply import Reply, failure
 from assay.llm.providers.protocol import Question
 from assay.text_metrics import TextMetric
@@ -41,7 +38,7 @@ answer with what you would say without it.""",
 
 
 @dataclass(frozen=True)
-class Downstream:
+class Downstream(Prompted):
     """A judge that lets a model answer from one document, and scores the answer."""
 
     metric: TextMetric
@@ -56,24 +53,13 @@ class Downstream:
 
     def provenance(self) -> dict[str, Any]:
         """Return everything that determines prompt and score, except the model and the texts."""
-        return {
-            "template": self.template.name,
-            "template_version": self.template.version,
-            "template_sha256": self.template.sha256,
-            "text_metric": self.metric.name,
-            "most_characters": self.most_characters,
-            "most_tokens": self.most_tokens,
-            "temperature": self.temperature,
-            "seed": self.seed,
-        }
+        return self.settings(text_metric=self.metric.name)
 
     def questions(self, context: Context) -> list[Question]:
         """Return the question with this document alone; the metric is not part of its key."""
-        parts = [self.provenance() | {"text_metric": ""}, context.query, context.text]
-        key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        key = hash_of([self.provenance() | {"text_metric": ""}, context.query, context.text])
         document = shown(context.text, key, self.most_characters).text
-        system, prompt = self.template.filled({"query": context.query.strip(), "document": document})
-        return [Question(key, system, prompt, None, self.most_tokens, self.temperature, self.seed)]
+        return [self.filled_question(key, {"query": context.query.strip(), "document": document})]
 
     def read_one(self, context: Context, reply: Reply) -> Outcome:
         """Score the answer; a refused or truncated answer is a failure."""
@@ -83,10 +69,6 @@ class Downstream:
         value = self.metric.score(reply.text.strip(), context.expected)
         why = f"{self.metric.name} {value:.3f}"
         return Outcome("graded", usefulness=float(value), raw=storable(reply.text), rationale=why)
-
-    def together(self, outcomes: Sequence[Outcome]) -> Outcome:
-        """Return the single outcome."""
-        return outcomes[0]
 
 
 def _build(options: JudgeOptions) -> ModelJudge:

@@ -38,10 +38,6 @@ class BertScoreMetric(ReferenceMetric):
     )
     score_type: str = option("F1", "Which of the three scores to use.", choices=SCORES)
 
-    @property
-    def name(self) -> str:
-        return "bert_score"
-
     def similarities(self, answers: Sequence[str], targets: Sequence[str]) -> list[float]:
         """Return the BERTScore of each answer and its target, computed in batches."""
         scores = _scorer(self.model_type, self.num_layers).score(list(answers), list(targets), batch_size=BATCH)

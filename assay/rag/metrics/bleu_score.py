@@ -41,10 +41,6 @@ class BleuScore(Metric):
     max_order: int = option(4, "The maximum length of the n-grams.", minimum=1, maximum=10)
     smooth_method: str = option("exp", "The smoothing method for a precision of 0.", choices=SMOOTHING)
 
-    @property
-    def name(self) -> str:
-        return "bleu"
-
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
         """Compute BLEU over all answers with a reference; ``per_sample`` contains sentence BLEU, which is not
         averaged.

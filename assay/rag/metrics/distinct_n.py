@@ -26,10 +26,6 @@ class DistinctN(Metric):
 
     n: int = option(2, "The length of the n-grams.", minimum=1, maximum=10)
 
-    @property
-    def name(self) -> str:
-        return f"distinct_{self.n}"
-
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
         """Compute the share over all answers with n-grams."""
         check_pairs(samples, outputs)

@@ -29,10 +29,6 @@ class EmbeddingSimilarity(ReferenceMetric):
     model: str = option(MODEL, "The sentence-transformers model: a name, a folder, or package:NAME.")
     embed_fn: EmbedFn | None = field(default=None, compare=False)
 
-    @property
-    def name(self) -> str:
-        return "embedding_similarity"
-
     def similarities(self, answers: Sequence[str], targets: Sequence[str]) -> list[float | Skip]:
         """Return the cosine of each answer and its target, with all texts embedded together."""
         embed_fn = self.embed_fn or partial(_embed, self.model)

@@ -25,10 +25,6 @@ class EvidenceOverlapFaithfulness(SampleMetric):
     evidence_source: str = option("retrieved", "The documents used as evidence.", choices=EVIDENCE)
     top_k: int | None = option(None, "The number of retrieved documents used as evidence; none for all.", minimum=1)
 
-    @property
-    def name(self) -> str:
-        return "evidence_overlap" if self.n == 1 else f"evidence_overlap_{self.n}"
-
     def required_fields(self) -> list[str]:
         """Return the fields that a sample needs to have a value."""
         return ["response", "relevant_docs" if self.evidence_source == "relevant" else "retrieved"]

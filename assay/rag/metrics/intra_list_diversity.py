@@ -36,10 +36,6 @@ class IntraListDiversity(SampleMetric):
     def _embed(self) -> EmbedFn | None:
         return self.embed_fn or (partial(embed, self.model) if self.model else None)
 
-    @property
-    def name(self) -> str:
-        return f"intra_list_diversity@{self.top_k}"
-
     def required_fields(self) -> list[str]:
         """Return the fields that a sample needs to have a value."""
         return ["retrieved.text" if self._embed() else "retrieved.embedding"]

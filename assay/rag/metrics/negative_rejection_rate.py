@@ -36,10 +36,6 @@ class NegativeRejectionRate(SampleMetric):
                 "remove it"
             )
 
-    @property
-    def name(self) -> str:
-        return "negative_rejection_rate"
-
     def required_fields(self) -> list[str]:
         """Return the fields that a sample needs to have a value."""
         return ["labels.scenario", "response"]

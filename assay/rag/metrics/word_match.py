@@ -1,8 +1,9 @@
-"""The base class of metrics that compare the words of the answer and a reference answer as in SQuAD."""
+"""Metrics that compare the words of the answer and a reference answer as in SQuAD."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from dataclasses import dataclass
 
 from assay.rag.metric import SampleMetric, option
@@ -33,3 +34,48 @@ class WordMatch(SampleMetric):
 
     def _words(self, text: str) -> list[str]:
         return words(text, case=self.ignore_case, punctuation=self.ignore_punctuation, articles=self.ignore_articles)
+
+
+@dataclass(frozen=True)
+class ExactMatch(WordMatch):
+    """Exact match after normalization."""
+
+    title = "Exact match"
+    description = "The share of answers that equal a reference answer, ignoring case, punctuation and articles."
+    formula = "1 if the normalized answer equals a normalized reference answer, otherwise 0"
+    source = "Auepora metrics specification, 4.1.1; Rajpurkar et al. 2016"
+    differs = (
+        "The judges' text metric `exact_match` treats a sample without accepted answers as a question without "
+        "an answer. Here the sample is skipped, and `NegativeRejectionRate` covers such questions."
+    )
+    pattern = "exact_match"
+
+    def match(self, answer: list[str], reference: list[str]) -> float:
+        """Return 1 for the same words in the same order, otherwise 0."""
+        return float(answer == reference)
+
+
+@dataclass(frozen=True)
+class TokenF1(WordMatch):
+    """Token F1 with the closest reference answer."""
+
+    title = "Token F1"
+    description = "How many words the answer shares with the closest reference answer; order does not matter."
+    formula = (
+        "2 P R / (P + R), where P and R are the shared words (with multiplicity) as a share of the "
+        "answer's and of the reference answer's words"
+    )
+    source = "Auepora metrics specification, 4.1.2; Rajpurkar et al. 2016"
+    differs = (
+        "The judges' text metric `token_f1` treats a sample without accepted answers as a question without an "
+        "answer; here the sample is skipped. The specification returns 0 if either side has no words; SQuAD and this "
+        "metric return 1 if neither side has words."
+    )
+    pattern = "token_f1"
+
+    def match(self, answer: list[str], reference: list[str]) -> float:
+        """Return F1 over words with multiplicity."""
+        if not answer or not reference:
+            # SQuAD's rule: an answer without words is correct if the reference also has none.
+            return float(answer == reference)
+        return 2 * (Counter(answer) & Counter(reference)).total() / (len(answer) + len(reference))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.connectors.headers import headers_of
+from assay.connectors.http_search import headers_of
 from assay.connectors.request_template import asks, filled, filled_address, parsed
 from assay.core.errors import NotValid
 

@@ -8,7 +8,7 @@ import pytest
 
 from assay.core.errors import UnreadableInput
 from assay.formats import ratings_csv
-from assay.formats.ratings_csv import load_ratings, read
+from assay.formats.ratings_csv import graded, read
 from assay.formats.row_types import RatingRow
 
 ROWS = [
@@ -100,10 +100,10 @@ def test_apostrophes_can_be_preserved():
 
 
 def test_a_table_for_the_statistics():
-    ratings = load_ratings(GOLDEN.encode(), "a", (0, 1, 2, 3))
+    ratings = graded(read(GOLDEN.encode(), path="a", grades=(0, 1, 2, 3)).strict().rows)
     assert list(ratings.rows()) == [("q1", "d1", "r01", 3), ("q1", "d2", "r01", 0)]
     with pytest.raises(UnreadableInput, match="a:2: the grade 9 is not on the scale"):
-        load_ratings(b"query_id,doc_id,rater,grade\nq1,d1,a,9\n", "a", (0, 1))
+        read(b"query_id,doc_id,rater,grade\nq1,d1,a,9\n", path="a", grades=(0, 1)).strict()
 
 
 @pytest.mark.parametrize("header", ["doc_id,grade", "query_id,grade", "query_id,doc_id"])
