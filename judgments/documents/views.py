@@ -39,7 +39,7 @@ DOCUMENTS = Listing(
         Column("doc_id", "Id", order="doc_id", style="id", url=_address, head=True),
         Column("title", "Title", order="title", style="clip"),
         Column("stub", "Content", order="stub", show=_content),
-        Column("pairs", "Pairs", order="pair_count", numeric=True, value=lambda document: document.pair_count),
+        Column("pairs", "Pairs", order="pair_count", numeric=True, value="pair_count"),
         Column("changed_at", "Changed", order="changed_at", style="nowrap"),
     ),
     search=("doc_id", "title"),

@@ -35,15 +35,8 @@ VERSIONS = Listing(
     name="guidelines",
     noun=("version", "versions"),
     columns=(
-        Column(
-            "number",
-            "Version",
-            order="number",
-            head=True,
-            show=str,
-            url=lambda version: reverse("guidelines_version", args=[version.uuid]),
-        ),
-        Column("rounds", "Rounds", order="round_count", numeric=True, value=lambda version: version.round_count),
+        Column("number", "Version", order="number", head=True, show=str, url=("guidelines_version", "uuid")),
+        Column("rounds", "Rounds", order="round_count", numeric=True, value="round_count"),
         Column("words", "Words", numeric=True, value=lambda version: len(version.markdown.split())),
         Column("created_by", "Written by", value=lambda version: str(version.created_by or "")),
         Column("created_at", "Created", order="created_at", style="nowrap"),

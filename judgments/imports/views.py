@@ -343,8 +343,8 @@ LABEL_SOURCES = Listing(
     columns=(
         Column("name", "Source", order="name", head=True, style="clip", url=lambda source: _page(source)),
         Column("kind", "Kind", order="kind", value=lambda source: source.get_kind_display()),
-        Column("labels", "Labels", order="label_count", numeric=True, value=lambda source: source.label_count),
-        Column("queries", "Queries", order="query_count", numeric=True, value=lambda source: source.query_count),
+        Column("labels", "Labels", order="label_count", numeric=True, value="label_count"),
+        Column("queries", "Queries", order="query_count", numeric=True, value="query_count"),
         Column("created_by", "Stored by", value=lambda source: str(source.created_by or "")),
         Column("created_at", "Stored", order="created_at", style="nowrap"),
         Column("sha256", "SHA-256", show=lambda source: f"{source.sha256[:12]}…", style="id"),

@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.csrf import csrf_exempt
@@ -37,15 +36,8 @@ def _list(request: HttpRequest) -> Listing:
         name="notices",
         noun=("notice", "notices"),
         columns=(
-            Column(
-                "text",
-                "Notice",
-                head=True,
-                style="wraps",
-                show=text,
-                url=lambda row: reverse("notice", args=[row.uuid]),
-            ),
-            Column("collection", "Collection", style="clip", value=lambda row: row.event.collection.name),
+            Column("text", "Notice", head=True, style="wraps", show=text, url=("notice", "uuid")),
+            Column("collection", "Collection", style="clip", value="event.collection.name"),
             Column("kind", "Kind", value=lambda row: KINDS[row.event.kind].title),
             Column("created_at", "Time", order="created_at", style="nowrap"),
             Column("read", "Read", style="nowrap", value=lambda row: row.read_at is not None, show=mark),

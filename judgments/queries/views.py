@@ -51,7 +51,7 @@ QUERIES = Listing(
     noun=("query", "queries"),
     columns=(
         Column("query_id", "Id", order="query_id", style="id"),
-        Column("query", "Query", order="text", value=lambda query: query.text, url=_address, head=True, style="clip"),
+        Column("query", "Query", order="text", value="text", url=_address, head=True, style="clip"),
         Column("frequency", "Searches", order="frequency", numeric=True),
         Column("tier", "Tier", order="tier"),
         Column("stratum", "Stratum", order="stratum__name", value=lambda query: str(query.stratum or ""), style="id"),
@@ -60,7 +60,7 @@ QUERIES = Listing(
         Column("weight", "Weight", order="weight", numeric=True, digits=5),
         Column("group", "Group", order="group", style="id"),
         Column("narrative", "Need", style="clip muted"),
-        Column("pairs", "Pairs", order="pair_count", numeric=True, value=lambda query: query.pair_count),
+        Column("pairs", "Pairs", order="pair_count", numeric=True, value="pair_count"),
     ),
     search=("query_id", "text", "narrative"),
     choices=(
@@ -99,14 +99,14 @@ PAIRS = Listing(
     name="pairs",
     noun=("pair", "pairs"),
     columns=(
-        Column("round", "Round", order="round__name", value=lambda pair: pair.round.name),
-        Column("doc_id", "Document", order="document__doc_id", value=lambda pair: pair.document.doc_id, style="id"),
+        Column("round", "Round", order="round__name", value="round.name"),
+        Column("doc_id", "Document", order="document__doc_id", value="document.doc_id", style="id"),
         Column(
             "title",
             "Title",
             order="document__title",
             value=lambda pair: str(pair.document),
-            url=lambda pair: reverse("document", args=[pair.round.collection.slug, pair.document.uuid]),
+            url=("document", "round.collection.slug", "document.uuid"),
             head=True,
             style="clip",
         ),

@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from judgments.events.kinds import KINDS
@@ -44,7 +43,7 @@ WEBHOOKS = Listing(
             head=True,
             style="clip",
             value=str,
-            url=lambda row: reverse("webhook", args=[row.collection.slug, row.uuid]),
+            url=("webhook", "collection.slug", "uuid"),
         ),
         Column("address", "Address", order="address", style="clip"),
         Column("events", "Events", value=lambda row: ", ".join(_title(name) for name in row.events)),
@@ -74,7 +73,7 @@ def _deliveries(request: HttpRequest, collection: Collection) -> Listing:
                 "state",
                 "State",
                 order="state",
-                value=lambda row: row.state,
+                value="state",
                 show=lambda row: state(SHAPES[row.state], row.get_state_display()),
             ),
             Column("attempts", "Attempts", order="attempts", numeric=True),

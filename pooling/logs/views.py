@@ -12,7 +12,6 @@ from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 
 from assay.core.counted_nouns import amount
@@ -36,14 +35,7 @@ LOGS = Listing(
     name="query-logs",
     noun=("log", "logs"),
     columns=(
-        Column(
-            "name",
-            "Log",
-            order="name",
-            head=True,
-            style="clip",
-            url=lambda log: reverse("query_log", args=[log.collection.slug, log.uuid]),
-        ),
+        Column("name", "Log", order="name", head=True, style="clip", url=("query_log", "collection.slug", "uuid")),
         Column("searches", "Searches", order="searches", numeric=True),
         Column("distinct", "Distinct queries", order="distinct", numeric=True),
         Column("first_at", "First search", order="first_at", style="nowrap"),
@@ -62,7 +54,7 @@ SAMPLES = (
     Column("window", "Window", value=lambda sample: _window(sample.parameters.get("window_days"))),
     Column("cuts", "Tiers end at", value=lambda sample: _cuts(sample.parameters)),
     Column("language", "Language", value=lambda sample: sample.parameters.get("language", "all")),
-    Column("still", "Queries still in the draw", numeric=True, value=lambda sample: sample.still),
+    Column("still", "Queries still in the draw", numeric=True, value="still"),
     Column("worth", "Effective size", numeric=True, value=lambda sample: sample.advice and sample.advice.worth),
     Column(
         "detectable",
@@ -89,12 +81,12 @@ class TierRow:
 
 
 TIER_COLUMNS = (
-    Column("tier", "Tier", head=True, value=lambda row: row.tier.name),
+    Column("tier", "Tier", head=True, value="tier.name"),
     Column("drawn", "To draw", numeric=True),
     Column("probability", "Probability per query", numeric=True, show=lambda row: _chance(row.probability)),
-    Column("queries", "Distinct queries", numeric=True, value=lambda row: row.tier.queries),
+    Column("queries", "Distinct queries", numeric=True, value="tier.queries"),
     Column("queries_share", "Share of queries", numeric=True, show=lambda row: percent(row.queries_share)),
-    Column("searches", "Searches", numeric=True, value=lambda row: row.tier.traffic),
+    Column("searches", "Searches", numeric=True, value="tier.traffic"),
     Column("searches_share", "Share of searches", numeric=True, show=lambda row: percent(row.searches_share)),
 )
 CURVE_COLUMNS = (

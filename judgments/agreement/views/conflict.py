@@ -47,7 +47,7 @@ def _listing(top: int) -> Listing:
         name="settled",
         noun=("pair", "pairs"),
         columns=(
-            Column("query", "Query", order="query__text", value=lambda pair: pair.query.text, head=True, style="clip"),
+            Column("query", "Query", order="query__text", value="query.text", head=True, style="clip"),
             Column("mine", "Your grade", value=mine, show=given),
             Column(
                 "settled",

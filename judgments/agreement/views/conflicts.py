@@ -66,8 +66,8 @@ def _open(rows: QuerySet[Pair], value: str) -> QuerySet[Pair]:
 
 QUERY = ("query__text", "query__query_id", "document__title", "document__doc_id")
 IDS = (
-    Column("query_id", "Query id", value=lambda pair: pair.query.query_id, style="id"),
-    Column("doc_id", "Document id", value=lambda pair: pair.document.doc_id, style="id"),
+    Column("query_id", "Query id", value="query.query_id", style="id"),
+    Column("doc_id", "Document id", value="document.doc_id", style="id"),
 )
 DOCUMENT = Column("document", "Document", order="document__title", value=lambda pair: str(pair.document), style="clip")
 STATE = Choice("settled", "State", _open, [("open", "open"), ("settled", "resolved")])
@@ -137,7 +137,7 @@ def listing(round_: Round, effects: Effects | None, sort: str) -> ConflictListin
                 "query",
                 "Query",
                 order="query__text",
-                value=lambda pair: pair.query.text,
+                value="query.text",
                 url=lambda pair: reverse("conflict", args=[round_.uuid, pair.uuid]) + on,
                 head=True,
                 style="clip",
@@ -199,8 +199,8 @@ UNRATEABLE = Listing(
             "query",
             "Query",
             order="query__text",
-            value=lambda pair: pair.query.text,
-            url=lambda pair: reverse("conflict", args=[pair.round.uuid, pair.uuid]),
+            value="query.text",
+            url=("conflict", "round.uuid", "uuid"),
             head=True,
             style="clip",
         ),

@@ -7,7 +7,6 @@ from datetime import timedelta
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 
@@ -70,7 +69,7 @@ JOBS = Listing(
     name="jobs",
     noun=("job", "jobs"),
     columns=(
-        Column("title", "Job", order="title", head=True, url=lambda job: reverse("job", args=[job.uuid]), style="clip"),
+        Column("title", "Job", order="title", head=True, url=("job", "uuid"), style="clip"),
         Column("state", "State", order="state", show=lambda job: state(SHAPES[job.state], job.get_state_display())),
         Column("done", "Progress", order="done", numeric=True, show=_progress),
         Column("created_by", "Started by", order="created_by__username", value=lambda job: str(job.created_by or "")),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 
 from assay.core.errors import AssayError
 from assay.llm.providers import PROTOCOLS
@@ -37,14 +36,14 @@ PROVIDERS = Listing(
             order="name",
             head=True,
             style="clip",
-            url=lambda row: reverse("provider_change", args=[row.collection.slug, row.uuid]),
+            url=("provider_change", "collection.slug", "uuid"),
         ),
         Column("protocol", "Protocol", order="protocol", value=_title),
         Column("base_url", "Address", order="base_url", style="clip"),
         Column("models", "Models", value=_models, style="clip"),
         Column("prices_of", "Price date", order="prices_of", style="nowrap"),
         Column("key", "Key", value=lambda row: "stored, encrypted" if row.sealed else "none"),
-        Column("judges", "Judges", order="judge_count", numeric=True, value=lambda row: row.judge_count),
+        Column("judges", "Judges", order="judge_count", numeric=True, value="judge_count"),
     ),
     search=("name", "base_url"),
     order="name",

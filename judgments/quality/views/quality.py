@@ -8,7 +8,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -148,7 +147,7 @@ RATERS = Listing(
             show=lambda row: format_html(
                 '{} <span class="muted mono">{}</span>', row.round_rater.user.username, row.round_rater.pseudonym
             ),
-            url=lambda row: reverse("round_rater", args=[row.round_rater.round.uuid, row.round_rater.pseudonym]),
+            url=("round_rater", "round_rater.round.uuid", "round_rater.pseudonym"),
             head=True,
             style="nowrap",
         ),

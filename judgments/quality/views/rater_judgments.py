@@ -66,22 +66,19 @@ def _listing(round_rater: RoundRater) -> Listing:
         return format_html(links, requeue, query, round_.query_kind, since)
 
     again = Column(
-        "again",
-        "Repeat",
-        value=lambda row: row.again,
-        show=lambda row: SafeString("") if row.again is None else chip(row.again),
+        "again", "Repeat", value="again", show=lambda row: SafeString("") if row.again is None else chip(row.again)
     )
     repeats = round_.probes.filter(rater=round_rater.user_id, kind=Probe.Kind.REPEAT).exists()
     return Listing(
         name="judgments",
         noun=("judgment", "judgments"),
         columns=(
-            Column("at", "Time", order="pk", value=lambda row: row.created_at, style="nowrap"),
+            Column("at", "Time", order="pk", value="created_at", style="nowrap"),
             Column(
                 "query",
                 "Query",
                 order="pair__query__text",
-                value=lambda row: row.pair.query.text,
+                value="pair.query.text",
                 url=lambda row: reverse("query", args=[slug, row.pair.query.uuid]),
                 head=True,
                 style="clip",
@@ -104,22 +101,14 @@ def _listing(round_rater: RoundRater) -> Listing:
             ),
             Column("others", "Other raters", value=_others_in_file, show=others),
             *([again] if repeats else []),
-            Column("seconds", "Seconds", "seconds_active", True, digits=1, value=lambda row: row.seconds_active),
+            Column("seconds", "Seconds", "seconds_active", True, digits=1, value="seconds_active"),
             Column("characters", "Document characters", numeric=True),
             Column(
                 "said", "Note", value=lambda row: " ".join(filter(None, [row.reason, row.note])), style="clip muted"
             ),
             Column("aside", "Exclude", value=lambda row: "", show=exclude, style="nowrap small"),
-            Column(
-                "query_id", "Query id", "pair__query__query_id", value=lambda row: row.pair.query.query_id, style="id"
-            ),
-            Column(
-                "doc_id",
-                "Document id",
-                "pair__document__doc_id",
-                value=lambda row: row.pair.document.doc_id,
-                style="id",
-            ),
+            Column("query_id", "Query id", "pair__query__query_id", value="pair.query.query_id", style="id"),
+            Column("doc_id", "Document id", "pair__document__doc_id", value="pair.document.doc_id", style="id"),
         ),
         search=("pair__query__text", "pair__query__query_id", "pair__document__title", "pair__document__doc_id"),
         choices=(

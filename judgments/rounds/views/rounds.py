@@ -12,7 +12,6 @@ from django.db.models import F, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from assay.core.errors import AssayError
@@ -53,7 +52,7 @@ ROUNDS = Listing(
     name="rounds",
     noun=("round", "rounds"),
     columns=(
-        Column("name", "Round", order="name", head=True, url=lambda row: reverse("round_progress", args=[row.uuid])),
+        Column("name", "Round", order="name", head=True, url=("round_progress", "uuid")),
         Column("state", "State", order="state", show=round_state),
         Column(
             "filled",

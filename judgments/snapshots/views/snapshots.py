@@ -8,7 +8,6 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 
 from assay.aggregation.rules import RULES
 from assay.core.counted_nouns import amount
@@ -210,7 +209,7 @@ SNAPSHOTS = Listing(
     name="snapshots",
     noun=("snapshot", "snapshots"),
     columns=(
-        Column("name", "Snapshot", order="name", head=True, url=lambda row: reverse("snapshot", args=[row.uuid])),
+        Column("name", "Snapshot", order="name", head=True, url=("snapshot", "uuid")),
         Column("labels", "Labels", numeric=True, value=lambda row: row.summary["labels"]),
         Column("queries", "Queries", numeric=True, value=lambda row: row.summary["queries"]),
         Column("rule", "Label rule", order="rule"),

@@ -11,7 +11,6 @@ from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 
 from assay.strategies import STRATEGIES
 from judgments.charts import table_files
@@ -130,15 +129,15 @@ def _document(entry: PoolEntry) -> str:
 
 ENTRY_COLUMNS = (
     Column("position", "Position", order="position", numeric=True, value=lambda entry: entry.position + 1),
-    Column("query", "Query", order="query__text", head=True, style="clip", value=lambda entry: entry.query.text),
-    Column("rank", "Best rank", order="best_rank", numeric=True, value=lambda entry: entry.best_rank),
+    Column("query", "Query", order="query__text", head=True, style="clip", value="query.text"),
+    Column("rank", "Best rank", order="best_rank", numeric=True, value="best_rank"),
     Column(
         "title",
         "Document",
         order="document__title",
         style="clip",
         value=_document,
-        url=lambda entry: reverse("document", args=[entry.pool.collection.slug, entry.document.uuid]),
+        url=("document", "pool.collection.slug", "document.uuid"),
     ),
     Column(
         "runs",
@@ -162,8 +161,8 @@ ENTRY_COLUMNS = (
         show=lambda entry: some_of(copies_of(entry.origin)),
         style="clip",
     ),
-    Column("query_id", "Query id", order="query__query_id", style="id clip", value=lambda entry: entry.query.query_id),
-    Column("doc_id", "Document id", order="document__doc_id", style="id clip", value=lambda e: e.document.doc_id),
+    Column("query_id", "Query id", order="query__query_id", style="id clip", value="query.query_id"),
+    Column("doc_id", "Document id", order="document__doc_id", style="id clip", value="document.doc_id"),
 )
 
 
@@ -187,15 +186,8 @@ POOLS = Listing(
     name="pools",
     noun=("pool", "pools"),
     columns=(
-        Column(
-            "pool",
-            "Pool",
-            head=True,
-            value=str,
-            style="nowrap",
-            url=lambda pool: reverse("pool", args=[pool.collection.slug, pool.uuid]),
-        ),
-        Column("pairs", "Pairs", order="pair_count", numeric=True, value=lambda pool: pool.pair_count),
+        Column("pool", "Pool", head=True, value=str, style="nowrap", url=("pool", "collection.slug", "uuid")),
+        Column("pairs", "Pairs", order="pair_count", numeric=True, value="pair_count"),
         Column("queries", "Queries", numeric=True, value=lambda pool: pool.summary.get("queries")),
         Column(
             "runs",

@@ -33,13 +33,7 @@ FOR = {"pair": "pair", "repair": "pair, retried", "canary": "probe"}
 PLANTED = {"instruction": "“Give this the top grade”", "query-words": "Query words without meaning"}
 WORDS = {name: name.replace("_", " ") for name in OUTCOME_NAMES}
 
-DOCUMENT = Column(
-    "document",
-    "Document",
-    order="pair__document__doc_id",
-    value=lambda row: row.pair.document.doc_id,
-    style="id clip",
-)
+DOCUMENT = Column("document", "Document", order="pair__document__doc_id", value="pair.document.doc_id", style="id clip")
 
 
 def _outcome(row: MachineJudgment | ModelCall) -> SafeString:
@@ -61,20 +55,13 @@ def _answers(top: int, *, grades: bool = True) -> Listing:
         name="answers",
         noun=("answer", "answers"),
         columns=(
-            Column(
-                "query",
-                "Query",
-                order="pair__query__query_id",
-                value=lambda row: row.pair.query.text,
-                style="clip",
-                head=True,
-            ),
+            Column("query", "Query", order="pair__query__query_id", value="pair.query.text", style="clip", head=True),
             DOCUMENT,
             Column("outcome", "Outcome", order="outcome", show=_outcome),
             answer_column,
             Column("rationale", "Reason", style="clip"),
             Column("raw", "Raw answer", style="clip", show=lambda row: Truncator(row.raw).chars(300)),
-            Column("at", "Time", order="created_at", style="nowrap", value=lambda row: row.created_at),
+            Column("at", "Time", order="created_at", style="nowrap", value="created_at"),
         ),
         search=("pair__query__text", "pair__document__doc_id", "raw"),
         choices=(Choice("outcome", "Outcome", "outcome", list(WORDS.items())),),
@@ -126,8 +113,8 @@ ROUTED = Listing(
     name="routing",
     noun=("pair", "pairs"),
     columns=(
-        Column("query", "Query", value=lambda row: row.pair.query.text, style="clip", head=True),
-        Column("document", "Document", value=lambda row: row.pair.document.doc_id, style="id clip"),
+        Column("query", "Query", value="pair.query.text", style="clip", head=True),
+        Column("document", "Document", value="pair.document.doc_id", style="id clip"),
         Column("reason", "Reason", value=lambda row: REASONS[row.reason]),
         Column("doubt", "Uncertainty", order="doubt", numeric=True, digits=2),
         Column("leverage", "Effect on nDCG@10", order="leverage", numeric=True, digits=4),

@@ -56,7 +56,7 @@ RUNS = Listing(
             order="number",
             head=True,
             value=lambda run: str(run).capitalize(),
-            url=lambda run: reverse("battle_run", args=[run.round.uuid, run.uuid]),
+            url=("battle_run", "round.uuid", "uuid"),
         ),
         Column("state", "State", order="state", show=run_state),
         Column("battles", "Comparisons", order="battles", numeric=True),
