@@ -268,9 +268,10 @@ def _day(value: Any) -> Any:
 
 def _reading(row: Upload) -> str:
     """Return the page of the job that reads or stores a file."""
-    job = Job.objects.filter(collection=row.collection, parameters__upload=str(row.uuid)).first()
-    if job is None:
-        raise NotFound("This file was not read. Import it again.")
+    job = access.existing(
+        Job.objects.filter(collection=row.collection, parameters__upload=str(row.uuid)),
+        "This file was not read. Import it again.",
+    )
     return reverse("job", args=[job.uuid])
 
 

@@ -8,10 +8,8 @@ from django.db import transaction
 from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
 from django.urls import reverse
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.authentication import SessionAuthentication
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from judgments.documents import result_templates
@@ -324,12 +322,12 @@ class InviteLinks(Rows):
     also = (409,)
     tag = "collections"
 
-    @extend_schema(summary="List invitation links")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    @call("List invitation links", responses=LinkBody)
+    def get(self) -> Response:
         """Return all links, including used, revoked and expired ones. The status is 404 if the operator has disabled
         links."""
         invite_links.switched_on()
-        return self.list(request)
+        return self.list(self.request)
 
     @call(
         "Create an invitation link",
@@ -356,9 +354,7 @@ class OneInviteLink(InCollection):
     @call("Revoke an invitation link")
     def delete(self) -> None:
         """The link stops working immediately. People who joined with it stay members."""
-        rows = self.collection.invite_links.filter(uuid=self.kwargs["uuid"])
-        link = access.existing(rows, "This collection has no such invitation link.")
-        invite_links.revoke(link, actor=self.user)
+        invite_links.revoke(self.one(self.collection.invite_links.all(), "invitation link"), actor=self.user)
 
 
 def once(body: dict[str, Any]) -> Response:

@@ -323,6 +323,10 @@ class InCollection(Endpoint):
         super().initial(request, *args, **kwargs)
         self.collection = access.collection_for(request.user, kwargs["slug"], self.roles)
 
+    def one(self, rows: QuerySet[Row], noun: str) -> Row:
+        """Return the row of the collection with the id in the address."""
+        return access.existing(rows.filter(uuid=self.kwargs["uuid"]), f"This collection has no such {noun}.")
+
 
 def listed(summary: str, description: str, *parameters: OpenApiParameter) -> Callable[[type], type]:
     """Return a class decorator for a list: its description, and the parameters that it reads besides its filters."""

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
-from assay.core.errors import NotFound
 from assay.llm.providers import PROTOCOLS
 from assay.llm.providers.protocol import WITHOUT
 from judgments.machines.prompts import prompts
 from judgments.machines.providers import accounts
 from judgments.models import PromptVersion, Provider
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Rows, listed
+from judgments.web.endpoints import InCollection, Rows, call, listed
 from judgments.web.serializers import Strict
 
 
@@ -148,29 +144,26 @@ class Providers(Rows):
     also = (409,)
     tag = "judges"
 
-    @extend_schema(
-        summary="Add a model provider",
-        request=ProviderSent,
-        responses={201: ProviderBody},
-        examples=[
-            OpenApiExample(
-                "Your own server",
-                {
-                    "name": "our vLLM",
-                    "protocol": "openai",
-                    "base_url": "https://models.example.com/v1",
-                    "key": "<key>",
-                    "models": [{"name": "judge-large", "price_in": 0.4, "price_out": 1.2}],
-                },
-                request_only=True,
-            )
-        ],
+    @call(
+        "Add a model provider",
+        ProviderBody,
+        ProviderSent,
+        status=201,
+        example=(
+            "Your own server",
+            {
+                "name": "our vLLM",
+                "protocol": "openai",
+                "base_url": "https://models.example.com/v1",
+                "key": "<key>",
+                "models": [{"name": "judge-large", "price_in": 0.4, "price_out": 1.2}],
+            },
+        ),
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, body: dict[str, Any]) -> Any:
         """The operator must have allowed the host of the address."""
-        body = self.read_body(ProviderSent)
         key = body.pop("key")
-        return self.respond(ProviderBody, accounts.add(self.collection, actor=request.user, given=body, key=key), 201)
+        return accounts.add(self.collection, actor=self.user, given=body, key=key)
 
 
 class OfProvider(InCollection):
@@ -182,36 +175,29 @@ class OfProvider(InCollection):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        provider = self.collection.providers.filter(uuid=kwargs["uuid"]).first()
-        if provider is None:
-            raise NotFound("This collection has no such provider.")
-        self.provider = provider
+        self.provider = self.one(self.collection.providers.all(), "provider")
 
 
 class OneProvider(OfProvider):
-    """One provider."""
-
-    serializer_class = ProviderBody
     also = (409,)
 
-    @extend_schema(summary="Get a model provider")
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Get a model provider", ProviderBody)
+    def get(self) -> Any:
         """Return the settings of the provider without its key."""
-        return self.respond(ProviderBody, self.provider)
+        return self.provider
 
-    @extend_schema(summary="Change a model provider", request=ProviderSent)
-    def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Change a model provider", ProviderBody, request=ProviderSent)
+    def patch(self) -> Any:
         """Omitted fields stay unchanged, including the key unless the address changes."""
         body = self.read_body(ProviderSent, partial=True)
         key = body.pop("key", "")
-        accounts.change(self.provider, actor=request.user, given=body, key=key)
-        return self.respond(ProviderBody, self.provider)
+        accounts.change(self.provider, actor=self.user, given=body, key=key)
+        return self.provider
 
-    @extend_schema(summary="Remove a model provider", responses={204: None})
-    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Remove a model provider")
+    def delete(self) -> None:
         """Delete the provider and its key. Stored answers of its models are kept."""
-        accounts.remove(self.provider, actor=request.user)
-        return Response(status=204)
+        accounts.remove(self.provider, actor=self.user)
 
 
 @listed(
@@ -228,8 +214,7 @@ class Prompts(Rows):
     also = (409,)
     tag = "judges"
 
-    @extend_schema(summary="Create a prompt version", request=PromptSent, responses={201: PromptBody})
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Create a prompt version", PromptBody, PromptSent, status=201)
+    def post(self, body: dict[str, Any]) -> Any:
         """A version never changes. Judges keep the version they were created with."""
-        made = prompts.add_version(self.collection, actor=request.user, **self.read_body(PromptSent))
-        return self.respond(PromptBody, made, 201)
+        return prompts.add_version(self.collection, actor=self.user, **body)
