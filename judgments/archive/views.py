@@ -41,10 +41,9 @@ ARCHIVED = Listing(
 MOST = 1_000
 
 
-@get_page
-def archived(request: HttpRequest, slug: str) -> HttpResponse:
+@get_page.of_collection(access.LEADS)
+def archived(request: HttpRequest, collection: Collection) -> HttpResponse:
     """List what is archived in a collection."""
-    collection = access.collection_for(request.user, slug, access.LEADS)
     rows = [
         {"name": str(row), "kind": name, "archived_at": row.archived_at, "url": address(collection, name, row)}
         for name, kind in ARCHIVE_KINDS.items()
@@ -54,10 +53,9 @@ def archived(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, ARCHIVED, rows, "judgments/archive/archive.html", {"collection": collection})
 
 
-@form_page
-def one(request: HttpRequest, slug: str, kind: str, uuid: str) -> HttpResponse:
+@form_page.of_collection(access.LEADS)
+def one(request: HttpRequest, collection: Collection, kind: str, uuid: str) -> HttpResponse:
     """Show the effect of archiving or deleting an object, and do what the user confirms."""
-    collection = access.collection_for(request.user, slug, access.LEADS)
     row = archive.archivable_row(request.user, collection, kind, uuid)
     if request.method == "POST":
         try:

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from judgments.documents.passages import shown
-from judgments.models import Document, Pair, Query
+from judgments.models import Collection, Document, Pair, Query
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import state
@@ -55,18 +55,16 @@ DOCUMENTS = Listing(
 )
 
 
-@get_page
-def document_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def document_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.documents.active().select_related("collection").defer("text", "fields")
     rows = rows.annotate(pair_count=how_many(Pair.objects, "document"), has_text=~Q(text=""))
     context = {"collection": collection, "stubs": collection.documents.filter(stub=True).count()}
     return answer(request, DOCUMENTS, rows, "judgments/documents/documents.html", context)
 
 
-@get_page
-def document(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def document(request: HttpRequest, collection: Collection, uuid: str) -> HttpResponse:
     answers = collection.documents(manager="answers")
     row = collection.documents.filter(uuid=uuid).first() or answers.filter(uuid=uuid).first()
     if row is None:

@@ -124,9 +124,8 @@ def pairs_of(round_: Round, viewer: Any) -> QuerySet[Pair]:
 SHOWN = 8
 
 
-@get_page
-def progress(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.STAFF)
+@get_page.of_round(access.STAFF)
+def progress(request: HttpRequest, round_: Round) -> HttpResponse:
     round_progress = progress_of(round_)
     file_format = request.GET.get("format")
     if file_format == "json":

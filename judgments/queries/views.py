@@ -6,10 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from django import forms
-from django.contrib import messages
 from django.db.models import Case, Value, When
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.urls import reverse
 
 from assay.formats.row_types import StratumRow
@@ -21,7 +19,7 @@ from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Listing, answer, how_many
-from judgments.web.pages import form_page, get_page
+from judgments.web.pages import finish, form_page, get_page
 
 
 class NarrativeForm(AssayForm):
@@ -77,9 +75,8 @@ QUERIES = Listing(
 _WITHOUT_STRATA = replace(QUERIES, columns=tuple(column for column in QUERIES.columns if column.key != "stratum"))
 
 
-@get_page
-def query_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def query_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.queries.select_related("collection", "stratum")
     rows = rows.annotate(pair_count=how_many(Pair.objects, "query"))
     context = {
@@ -136,8 +133,7 @@ def query(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     form = NarrativeForm(request.POST or None, initial={"narrative": row.narrative or row.draft})
     if request.method == "POST" and form.is_valid():
         with form.telling():
-            messages.success(request, _write(row, form.cleaned_data["narrative"], request))
-            return redirect(request.get_full_path())
+            return finish(request, _write(row, form.cleaned_data["narrative"], request), request.get_full_path())
     pairs = Pair.objects.filter(query=row).select_related("round__collection", "document", "query")
     untold = _untold(request.user, row)
     pairs = pairs.annotate(

@@ -15,7 +15,7 @@ from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import state
 from judgments.web.lists import Choice, Listing, answer
-from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
+from judgments.web.pages import errors_as_messages, finish, form_page, get_page, post_action
 from judgments.webhooks import deliveries, webhooks
 from judgments.webhooks.forms import WebhookForm
 
@@ -91,17 +91,15 @@ def _deliveries(request: HttpRequest, collection: Collection) -> Listing:
     )
 
 
-@get_page
-def webhook_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@get_page.of_collection(access.LEADS)
+def webhook_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     context = {"collection": collection, "hosts": grants.webhook_access(collection).hosts, "most": webhooks.MOST}
     rows = collection.webhooks.select_related("collection")
     return answer(request, WEBHOOKS, rows, "judgments/webhooks/webhooks.html", context)
 
 
-@form_page
-def webhook_new(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@form_page.of_collection(access.LEADS)
+def webhook_new(request: HttpRequest, collection: Collection) -> HttpResponse:
     form = WebhookForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with form.telling():
@@ -124,8 +122,7 @@ def webhook_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with form.telling():
             webhooks.change(hook, actor=request.user, **form.cleaned_data)
-            messages.success(request, "Saved.")
-            return redirect("webhook", slug, uuid)
+            return finish(request, "Saved.", "webhook", slug, uuid)
     context = {"collection": collection, "form": form, "webhook": hook}
     return render(request, "judgments/webhooks/webhook_change.html", context, status=form.status)
 
@@ -135,8 +132,7 @@ def webhook_remove(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, hook = _reached(request, slug, uuid)
     if request.method == "POST":
         webhooks.remove(hook, actor=request.user)
-        messages.success(request, f"The webhook {hook} was deleted.")
-        return redirect("webhooks", slug)
+        return finish(request, f"The webhook {hook} was deleted.", "webhooks", slug)
     context = {"collection": collection, "webhook": hook, "deliveries": deliveries.listed(hook).count()}
     return render(request, "judgments/webhooks/webhook_remove.html", context)
 
@@ -152,8 +148,7 @@ def webhook_rotate(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 def webhook_switch(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     _, hook = _reached(request, slug, uuid)
     changed = webhooks.change(hook, actor=request.user, active="on" in request.POST)
-    messages.success(request, f"The webhook is {'on' if changed.active else 'off'}.")
-    return redirect("webhook", slug, uuid)
+    return finish(request, f"The webhook is {'on' if changed.active else 'off'}.", "webhook", slug, uuid)
 
 
 @post_action

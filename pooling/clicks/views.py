@@ -121,9 +121,8 @@ class GradesForm(AssayForm):
             super().tell(error)
 
 
-@get_page
-def source_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def source_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     return answer(
         request, SOURCES, sources(collection), "pooling/clicks/click_sources.html", {"collection": collection}
     )

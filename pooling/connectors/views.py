@@ -25,7 +25,7 @@ from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import state
 from judgments.web.lists import Listing, answer
-from judgments.web.pages import form_page, get_page, post_action
+from judgments.web.pages import finish, form_page, get_page, post_action
 from pooling.connectors import connections, fetching
 from pooling.connectors.forms import ConnectorForm, FetchForm, TryForm
 from pooling.models import Connector, Fetch
@@ -60,9 +60,8 @@ LISTED = Listing(
 )
 
 
-@get_page
-def connector_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def connector_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.connectors.select_related("collection", "created_by").annotate(
         run_count=Count("fetches", filter=Q(fetches__run__isnull=False)), last_at=Max("fetches__created_at")
     )
@@ -71,9 +70,8 @@ def connector_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, LISTED, rows, "pooling/connectors/connectors.html", context)
 
 
-@form_page
-def connector_new(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@form_page.of_collection(access.STAFF)
+def connector_new(request: HttpRequest, collection: Collection) -> HttpResponse:
     name = request.POST.get("kind") or request.GET.get("kind", "")
     kind = CONNECTORS[name if name in CONNECTORS else next(iter(CONNECTORS))]
     form = ConnectorForm(request.POST or None, kind=kind)
@@ -93,8 +91,7 @@ def connector_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse
     if request.method == "POST" and form.is_valid():
         with form.telling():
             connections.change(row, actor=request.user, **form.given)
-            messages.success(request, f"Settings of {row.name} saved.")
-            return redirect("connector", collection.slug, row.uuid)
+            return finish(request, f"Settings of {row.name} saved.", "connector", collection.slug, row.uuid)
         row.refresh_from_db()
     return _form(
         request, collection, form, "pooling/connectors/connector_change.html", {"connector": row, "kind": form.kind}

@@ -8,7 +8,6 @@ from itertools import accumulate
 from typing import Any
 from uuid import uuid4
 
-from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -20,12 +19,12 @@ from assay.sampling.draw import STRATIFIED
 from assay.sampling.sample import Advice, advise, expected_worth
 from assay.sampling.tiers import TIERS, Tier
 from judgments.charts import charts, table_files
-from judgments.models import QuerySample
+from judgments.models import Collection, QuerySample
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import number, percent
 from judgments.web.lists import Listing, Page, answer
-from judgments.web.pages import form_page, get_page
+from judgments.web.pages import finish, form_page, get_page
 from judgments.web.posted_values import uuid_of
 from pooling.logs import drawn_queries, query_logs, traffic
 from pooling.logs.forms import DrawForm
@@ -95,9 +94,8 @@ CURVE_COLUMNS = (
 )
 
 
-@get_page
-def log_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def log_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = QueryLog.objects.filter(collection=collection).select_related("collection")
     return answer(request, LOGS, rows, "pooling/logs/query_logs.html", {"collection": collection, "step": "queries"})
 
@@ -124,8 +122,7 @@ def _draw(request: HttpRequest, log: QueryLog, options: dict[str, Any]) -> HttpR
     record, new = query_logs.draw(log, actor=request.user, **options)
     drawn = amount(record.queries.count(), "query", "queries")
     fresh = f", {len(new):,} of them new" if new else ""
-    messages.success(request, f"{drawn} drawn with seed {record.seed}{fresh}.")
-    return redirect("queries", log.collection.slug)
+    return finish(request, f"{drawn} drawn with seed {record.seed}{fresh}.", "queries", log.collection.slug)
 
 
 def _options(values: dict[str, Any]) -> dict[str, Any]:

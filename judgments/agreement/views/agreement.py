@@ -95,9 +95,8 @@ def _line(*cells: Any) -> str:
 SHOWN = 10
 
 
-@get_page
-def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.STAFF)
+@get_page.of_round(access.STAFF)
+def agreement(request: HttpRequest, round_: Round) -> HttpResponse:
     look = round_report.look(round_)
     summary = AgreementSummary(round_, look, request.user)
     answer = summary.gate
@@ -184,9 +183,8 @@ def _names(request: HttpRequest, round_: Round) -> dict[str, str]:
     return {row.pseudonym: row.user.username for row in round_.raters.select_related("user")}
 
 
-@post_action
-def set_gate(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@post_action.of_round(access.LEADS)
+def set_gate(request: HttpRequest, round_: Round) -> HttpResponse:
     try:
         threshold = _number(request.POST.get("threshold", ""))
         named = request.POST.get("coefficient", "")
@@ -205,9 +203,8 @@ def _number(text: str) -> float:
         raise NotValid(message) from None
 
 
-@post_action
-def rejudge(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@post_action.of_round(access.LEADS)
+def rejudge(request: HttpRequest, round_: Round) -> HttpResponse:
     try:
         made = rounds.rejudge_overlap(round_, actor=request.user)
     except AssayError as error:

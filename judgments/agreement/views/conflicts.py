@@ -166,9 +166,8 @@ def _why_not(reader: Any, round_: Round) -> str:
     return conflict_effects.why_not(round_) if means_visible(reader, round_) else ""
 
 
-@get_page
-def conflict_list(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@get_page.of_round(access.LEADS)
+def conflict_list(request: HttpRequest, round_: Round) -> HttpResponse:
     rows = _known(round_, conflicts.in_conflict(round_, viewer=request.user))
     effects = effects_for(request.user, round_)
     context = {
@@ -225,9 +224,8 @@ def _unable(pair: Any) -> list[Any]:
     return [one for one in pair.answers if one.grade is None]
 
 
-@get_page
-def unrateable_list(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@get_page.of_round(access.LEADS)
+def unrateable_list(request: HttpRequest, round_: Round) -> HttpResponse:
     rows = _known(round_, conflicts.unrateable_pairs(round_, viewer=request.user))
     context = {
         **frame(request, round_, "agreement"),

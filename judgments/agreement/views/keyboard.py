@@ -82,10 +82,9 @@ class Card(PairCard):
         }
 
 
-@form_page
+@form_page.of_round(access.LEADS)
 @never_cache
-def keyboard(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+def keyboard(request: HttpRequest, round_: Round) -> HttpResponse:
     if request.method == "POST":
         return _posted(request, round_)
     first = uuid_of(request.GET.get("pair", ""))

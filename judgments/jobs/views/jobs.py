@@ -41,9 +41,8 @@ def listing(collection: Collection) -> Listing:
     )
 
 
-@get_page
-def activity(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def activity(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = AuditRow.objects.filter(collection=collection).select_related("actor")
     return answer(request, listing(collection), rows, "judgments/jobs/activity.html", {"collection": collection})
 
@@ -82,9 +81,8 @@ JOBS = Listing(
 )
 
 
-@get_page
-def job_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def job_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     if request.htmx and request.htmx.target == "jobs-running":  # type: ignore[attr-defined]
         context = {"collection": collection, "running": jobs_running(collection)}
         bar = render(request, "judgments/jobs/_jobs_running.html", context)

@@ -7,7 +7,7 @@ from django.shortcuts import render
 
 from judgments.guidelines import guidelines
 from judgments.machines.prompts import prompts
-from judgments.models import PromptVersion
+from judgments.models import Collection, PromptVersion
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.lists import Listing, answer, how_many
@@ -36,9 +36,8 @@ PROMPTS = Listing(
 )
 
 
-@get_page
-def prompt_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def prompt_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.prompts.select_related("created_by").annotate(
         judge_count=how_many(collection.judges.all(), "prompt")
     )

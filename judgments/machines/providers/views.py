@@ -15,7 +15,7 @@ from judgments.models import Collection, Provider
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.lists import Listing, answer, how_many
-from judgments.web.pages import form_page, get_page, post_action
+from judgments.web.pages import finish, form_page, get_page, post_action
 
 
 def _title(row: Provider) -> str:
@@ -50,9 +50,8 @@ PROVIDERS = Listing(
 )
 
 
-@get_page
-def provider_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@get_page.of_collection(access.LEADS)
+def provider_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.providers.select_related("collection").annotate(
         judge_count=how_many(collection.judges.all(), "provider")
     )
@@ -60,9 +59,8 @@ def provider_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, PROVIDERS, rows, "judgments/machines/providers/providers.html", context)
 
 
-@form_page
-def provider_new(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@form_page.of_collection(access.LEADS)
+def provider_new(request: HttpRequest, collection: Collection) -> HttpResponse:
     form = ProviderForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with form.telling():
@@ -81,8 +79,7 @@ def provider_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with form.telling():
             accounts.change(row, actor=request.user, **form.given)
-            messages.success(request, f"{row} saved.")
-            return redirect("provider_change", collection.slug, row.uuid)
+            return finish(request, f"{row} saved.", "provider_change", collection.slug, row.uuid)
         row.refresh_from_db()
     context = {
         "collection": collection,

@@ -19,7 +19,7 @@ from judgments.machines.tryouts import tryouts
 from judgments.models import Collection
 from judgments.web import access
 from judgments.web.forms import AssayForm
-from judgments.web.pages import errors_as_messages, form_page, post_action
+from judgments.web.pages import errors_as_messages, finish, form_page, post_action
 
 
 class TryForm(AssayForm):
@@ -80,10 +80,9 @@ FAILED = {
 }
 
 
-@form_page
-def prompt_new(request: HttpRequest, slug: str) -> HttpResponse:
+@form_page.of_collection(access.LEADS)
+def prompt_new(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Write a prompt, try it on real pairs, and store it as a version."""
-    collection = access.collection_for(request.user, slug, access.LEADS)
     trial = request.method == "POST" and request.POST.get("act") == "try"
     form = PromptForm(request.POST or None, initial=_start(collection, request.GET.get("from", "")))
     # Only a stored prompt needs a name.
@@ -101,8 +100,7 @@ def prompt_new(request: HttpRequest, slug: str) -> HttpResponse:
                 made = prompts.add_version(collection, actor=request.user, note=form.cleaned_data["note"], **words)
                 of_battles = prompts.asks(prompts.template_of(made)) == prompts.BATTLE
                 who = "New pairwise comparisons" if of_battles else "New judges"
-                messages.success(request, f"{made} created. {who} can use it.")
-                return redirect("prompt", made.uuid)
+                return finish(request, f"{made} created. {who} can use it.", "prompt", made.uuid)
     context: dict[str, Any] = {
         "collection": collection,
         "step": "round",

@@ -12,7 +12,7 @@ from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -25,7 +25,7 @@ from judgments.models import ApiToken, Membership, Round, User
 from judgments.web import access
 from judgments.web.error_responses import headers_of, status_of
 from judgments.web.forms import AssayForm
-from judgments.web.pages import post_action
+from judgments.web.pages import finish, post_action
 
 
 class TokenForm(AssayForm):
@@ -117,8 +117,7 @@ def commands(request: HttpRequest, token: ApiToken, text: str) -> list[tuple[str
 def revoke(request: HttpRequest, uuid: str) -> HttpResponse:
     token = get_object_or_404(ApiToken, user=request.user, uuid=uuid)
     verbs.revoke_token(token, actor=request.user)
-    messages.success(request, f"The token {token.name} was revoked.")
-    return redirect("tokens")
+    return finish(request, f"The token {token.name} was revoked.", "tokens")
 
 
 class LoginForm(AuthenticationForm):

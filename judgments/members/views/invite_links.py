@@ -188,9 +188,8 @@ def link_list(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-@post_action
-def revoke(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@post_action.of_collection(access.LEADS)
+def revoke(request: HttpRequest, collection: Collection, uuid: str) -> HttpResponse:
     link = access.existing(collection.invite_links.filter(uuid=uuid), "This collection has no such link.")
     with errors_as_messages(request):
         invite_links.revoke(link, actor=request.user)

@@ -118,9 +118,8 @@ def _known_list(top: int) -> Listing:
 
 
 @takes_files
-@form_page
-def page(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@form_page.of_round(access.LEADS)
+def page(request: HttpRequest, round_: Round) -> HttpResponse:
     act = request.POST.get("act", "") if request.method == "POST" else ""
     one = OneForm(request.POST if act == "one" else None, prefix="one").worded_for(round_)
     file = FileForm(*((request.POST, request.FILES) if act == "file" else ()), prefix="file").worded_for(round_)

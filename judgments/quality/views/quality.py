@@ -186,9 +186,8 @@ RATERS = Listing(
 )
 
 
-@get_page
-def quality(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@get_page.of_round(access.LEADS)
+def quality(request: HttpRequest, round_: Round) -> HttpResponse:
     look = checks.look(round_, viewer=request.user)
     reports = _known(round_, look.reports)
     if request.GET.get("format") == "json":
@@ -239,9 +238,8 @@ def _lines(report: RaterReport) -> list[Line]:
     return sorted(lines, key=lambda line: ("fail", "warn", "done", "todo").index(line.shape))
 
 
-@get_page
-def rater(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@get_page.of_round(access.LEADS)
+def rater(request: HttpRequest, round_: Round, rater: str) -> HttpResponse:
     round_rater = round_rater_of(round_, rater)
     look = checks.look(round_, viewer=request.user)
     report = next((one for one in _known(round_, look.reports) if one.round_rater.pk == round_rater.pk), None)

@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
-from judgments.models import Job, Judgment, Probe, RoundRater
+from judgments.models import Job, Judgment, Probe, Round, RoundRater
 from judgments.quality import pausing, qualification, rater_judgments
 from judgments.quality.rater_judgments import grades_of_others, round_rater_of
 from judgments.rounds.views.rounds import frame
@@ -26,7 +26,7 @@ from judgments.web.columns import Column
 from judgments.web.figures import grade
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Listing, answer
-from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
+from judgments.web.pages import errors_as_messages, finish, form_page, get_page, post_action
 
 APART = [
     ("0", "same as all others"),
@@ -136,9 +136,8 @@ def _others_in_file(row: Any) -> str:
     return " ".join(f"{name}:{'cannot-judge' if value is None else value}" for name, value in given)
 
 
-@get_page
-def answers(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@get_page.of_round(access.LEADS)
+def answers(request: HttpRequest, round_: Round, rater: str) -> HttpResponse:
     round_rater = round_rater_of(round_, rater)
     rows = rater_judgments.beside_others(rater_judgments.answers_of(round_rater, reader=request.user), round_rater)
     quicker = request.GET.get("quicker", "")
@@ -234,8 +233,7 @@ def requeue(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
                 reason = request.POST.get("reason", "").replace("\0", "")
                 done = pausing.start(round_rater, form.choice, reason=reason, actor=request.user)
                 if isinstance(done, Job):
-                    messages.success(request, "A job is excluding the judgments.")
-                    return redirect("job", done.uuid)
+                    return finish(request, "A job is excluding the judgments.", "job", done.uuid)
                 messages.success(request, f"{amount(done, 'judgment')} excluded. Other raters will grade the pairs.")
                 return redirect("round_rater", round_rater.round.uuid, round_rater.pseudonym)
             except AssayError as error:

@@ -41,9 +41,8 @@ DEPTHS = (
 )
 
 
-@get_page
-def round_discovery(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.STAFF)
+@get_page.of_round(access.STAFF)
+def round_discovery(request: HttpRequest, round_: Round) -> HttpResponse:
     pool = discovery.pool_of(round_)
     context = {**frame(request, round_), "choosing": hooks.status(round_), **shown(request.user, pool, [round_])}
     file = file_of(request, context, f"{round_.collection.slug} {round_} discovery")
@@ -94,9 +93,8 @@ def _title(pool: Pool | None) -> str:
     return STRATEGIES[pool.strategy].title if pool.strategy in STRATEGIES else pool.strategy
 
 
-@post_action
-def round_refill(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@post_action.of_round(access.LEADS)
+def round_refill(request: HttpRequest, round_: Round) -> HttpResponse:
     row = Refill.objects.filter(round=round_).first()
     act = refill.ACTS.get(request.POST.get("act", ""))
     with errors_as_messages(request):

@@ -14,6 +14,7 @@ from django.shortcuts import redirect
 
 from assay.strategies import STRATEGIES
 from judgments.charts import table_files
+from judgments.models import Collection
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import number
@@ -74,9 +75,8 @@ def of_pool(pool: Pool, *, whole: bool = False) -> dict[str, Any]:
     return shown([asdict(group) for group in groups], whole=whole)
 
 
-@post_action
-def pool_apart(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@post_action.of_collection(access.LEADS)
+def pool_apart(request: HttpRequest, collection: Collection, uuid: str) -> HttpResponse:
     pool = access.reach(Pool.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
     query_id, doc_id = (searchable(request.POST.get(name, "")) for name in ("query_id", "doc_id"))
     with errors_as_messages(request):
@@ -206,9 +206,8 @@ POOLS = Listing(
 )
 
 
-@get_page
-def pool_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def pool_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.pools.active().select_related("collection", "created_by").prefetch_related("runs")
     context = {
         "collection": collection,
@@ -219,9 +218,8 @@ def pool_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, POOLS, rows.annotate(pair_count=Count("entries")), "pooling/pools/pools.html", context)
 
 
-@get_page
-def pool(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def pool(request: HttpRequest, collection: Collection, uuid: str) -> HttpResponse:
     pools = Pool.objects.filter(collection=collection).select_related("collection", "created_by")
     row = access.reach(pools, request.user, access.STAFF, uuid=uuid)
     entries = row.entries.select_related("query", "document", "pool__collection")

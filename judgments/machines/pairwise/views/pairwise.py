@@ -98,18 +98,16 @@ def run_of(round_: Round, uuid: Any) -> BattleRun:
     return run
 
 
-@get_page
-def battle_list(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@get_page.of_round(access.LEADS)
+def battle_list(request: HttpRequest, round_: Round) -> HttpResponse:
     rows = round_.battle_runs.select_related("job", "round").defer("drawn")
     context = frame(request, round_) | {"providers": round_.collection.providers.count()}
     return answer(request, RUNS, rows, "judgments/machines/pairwise/battles.html", context)
 
 
-@form_page
-def battle_new(request: HttpRequest, uuid: str) -> HttpResponse:
+@form_page.of_round(access.LEADS)
+def battle_new(request: HttpRequest, round_: Round) -> HttpResponse:
     """Show the estimate first; nothing is sent until the lead confirms."""
-    round_ = access.round_for(request.user, uuid, access.LEADS)
     form = BattleForm(request.POST or None, round_=round_)
     estimate = choice = None
     if request.method == "POST" and form.is_valid():
@@ -138,10 +136,9 @@ def battle_new(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 @takes_files
-@form_page
-def battle_import(request: HttpRequest, uuid: str) -> HttpResponse:
+@form_page.of_round(access.LEADS)
+def battle_import(request: HttpRequest, round_: Round) -> HttpResponse:
     """Import comparisons from a file, all or none."""
-    round_ = access.round_for(request.user, uuid, access.LEADS)
     form = BattleFileForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]
