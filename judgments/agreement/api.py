@@ -146,8 +146,8 @@ class SettleSent(Strict):
     """The resolved grade, with a reason, a cause, or both."""
 
     grade = serializers.IntegerField()
-    reason = serializers.CharField(max_length=resolutions.LONGEST_REASON, required=False, allow_blank=True, default="")
-    cause = serializers.ChoiceField(Adjudication.Cause.choices, required=False, allow_blank=True, default="")
+    reason = serializers.CharField(max_length=resolutions.LONGEST_REASON, allow_blank=True, default="")
+    cause = serializers.ChoiceField(Adjudication.Cause.choices, allow_blank=True, default="")
     example = serializers.BooleanField(
         default=False, help_text="Whether to propose the pair as an example for the next guidelines version."
     )

@@ -32,8 +32,8 @@ class ResolutionSent(Strict):
     )
     pair = serializers.UUIDField()
     grade = serializers.IntegerField()
-    reason = serializers.CharField(max_length=resolutions.LONGEST_REASON, required=False, allow_blank=True, default="")
-    cause = serializers.ChoiceField(Adjudication.Cause.choices, required=False, allow_blank=True, default="")
+    reason = serializers.CharField(max_length=resolutions.LONGEST_REASON, allow_blank=True, default="")
+    cause = serializers.ChoiceField(Adjudication.Cause.choices, allow_blank=True, default="")
     replace = serializers.BooleanField(
         default=False, help_text="Whether to supersede a resolution that the pair already has; otherwise status 409."
     )
@@ -77,7 +77,6 @@ class RuleSent(Strict):
     rule = serializers.ChoiceField([*RULES], default="median")
     reason = serializers.CharField(
         max_length=resolutions.LONGEST_REASON,
-        required=False,
         allow_blank=True,
         default="",
         help_text="The reason that raters read; by default it names the rule.",

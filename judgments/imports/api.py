@@ -48,7 +48,7 @@ class Reading(serializers.Serializer):
         required=False, allow_blank=True, max_length=300, help_text="Description of the run."
     )
     accept_errors = serializers.BooleanField(
-        required=False, default=False, help_text="Store the valid rows even if other rows cannot be read."
+        default=False, help_text="Store the valid rows even if other rows cannot be read."
     )
     columns = serializers.CharField(required=False, help_text="Column mapping, such as `count=searches,query=term`.")
     delimiter = serializers.CharField(required=False, max_length=1, trim_whitespace=False)
@@ -63,7 +63,7 @@ class Reading(serializers.Serializer):
         choices=["sum", "max", "first"],
         help_text="How to combine the counts of a query that appears twice.",
     )
-    header = serializers.BooleanField(required=False, default=None, allow_null=True)
+    header = serializers.BooleanField(default=None, allow_null=True)
     snapshot = serializers.CharField(
         required=False,
         max_length=200,

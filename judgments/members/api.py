@@ -20,7 +20,7 @@ from judgments.models import ApiToken, Collection, InviteLink, MemberInvitation,
 from judgments.web import access
 from judgments.web.api_lists import wants_archived
 from judgments.web.endpoints import Endpoint, InCollection, Listed, Rows, call, listed, rows_called
-from judgments.web.serializers import Strict
+from judgments.web.serializers import Strict, Texts
 
 
 class Member(serializers.Serializer):
@@ -28,10 +28,8 @@ class Member(serializers.Serializer):
 
     username = serializers.CharField(source="user.username")
     role = serializers.ChoiceField(choices=Role.choices)
-    languages = serializers.ListField(
-        child=serializers.CharField(), help_text="Languages that the member reads, as tags such as de; empty means any."
-    )
-    qualifications = serializers.ListField(child=serializers.CharField(), help_text="Names of qualifications.")
+    languages = Texts(help_text="Languages that the member reads, as tags such as de; empty means any.")
+    qualifications = Texts(help_text="Names of qualifications.")
     since = serializers.DateTimeField(source="created_at")
 
 
@@ -131,7 +129,7 @@ class NewCollection(serializers.Serializer):
 
     slug = serializers.SlugField(max_length=60, help_text="Part of every URL; it cannot be changed later.")
     name = serializers.CharField(max_length=120)
-    description = serializers.CharField(required=False, allow_blank=True, default="")
+    description = serializers.CharField(allow_blank=True, default="")
 
 
 class CollectionChange(serializers.Serializer):
@@ -306,9 +304,9 @@ class FreshLink(LinkBody):
 class NewLink(Strict):
     """Recipient, role, round and lifetime of a link."""
 
-    meant_for = serializers.CharField(required=False, allow_blank=True, default="", max_length=100)
-    role = serializers.ChoiceField(choices=Role.choices, required=False, default=Role.RATER)
-    round = serializers.UUIDField(required=False, allow_null=True, default=None)
+    meant_for = serializers.CharField(allow_blank=True, default="", max_length=100)
+    role = serializers.ChoiceField(choices=Role.choices, default=Role.RATER)
+    round = serializers.UUIDField(allow_null=True, default=None)
     days = serializers.IntegerField(min_value=1, max_value=invite_links.MOST_DAYS, default=invite_links.USUAL_DAYS)
 
 
@@ -389,7 +387,7 @@ class NewToken(serializers.Serializer):
         help_text="`read`, `rate` (lease pairs and submit judgments), or `write` (everything that the user may do).",
     )
     expires_in_days = serializers.IntegerField(
-        source="days", required=False, default=ApiToken.USUAL_DAYS, min_value=1, max_value=ApiToken.MOST_DAYS
+        source="days", default=ApiToken.USUAL_DAYS, min_value=1, max_value=ApiToken.MOST_DAYS
     )
 
 

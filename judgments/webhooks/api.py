@@ -11,6 +11,7 @@ from judgments.events.kinds import KINDS, WEBHOOK_EVENTS
 from judgments.models import Delivery, Webhook
 from judgments.web import access
 from judgments.web.endpoints import InCollection, Listed, Rows, call, listed
+from judgments.web.serializers import Texts
 from judgments.webhooks import deliveries, webhooks
 from judgments.webhooks.sending import LONGEST_ADDRESS
 
@@ -23,7 +24,7 @@ class WebhookBody(serializers.Serializer):
     id = serializers.UUIDField(source="uuid")
     address = serializers.CharField()
     description = serializers.CharField()
-    events = serializers.ListField(child=serializers.CharField())
+    events = Texts()
     active = serializers.BooleanField()
     failing_since = serializers.DateTimeField(
         allow_null=True, help_text="Time of the first failure since the last success."
@@ -42,7 +43,7 @@ class NewWebhook(serializers.Serializer):
     """A webhook to add."""
 
     address = serializers.CharField(max_length=LONGEST_ADDRESS, help_text="An https address that the operator allows.")
-    events = serializers.ListField(child=serializers.CharField(), help_text=EVENTS)
+    events = Texts(help_text=EVENTS)
     description = serializers.CharField(max_length=200, allow_blank=True, default="")
 
 
@@ -50,7 +51,7 @@ class WebhookChanges(serializers.Serializer):
     """The fields of a webhook that can be changed."""
 
     address = serializers.CharField(max_length=LONGEST_ADDRESS)
-    events = serializers.ListField(child=serializers.CharField(), help_text=EVENTS)
+    events = Texts(help_text=EVENTS)
     description = serializers.CharField(max_length=200, allow_blank=True)
     active = serializers.BooleanField(help_text="A webhook that is switched off receives nothing.")
     rotate_secret = serializers.BooleanField(help_text="If true, the response has a new `secret`.")

@@ -16,6 +16,7 @@ from assay.connectors.fetch import Plan
 from judgments.jobs.api import Started, StartedWith, started
 from judgments.web import access
 from judgments.web.endpoints import InCollection, Listed, Rows, call, listed
+from judgments.web.serializers import Values
 from pooling.connectors import connections, fetching
 from pooling.models import Connector, Fetch
 
@@ -84,9 +85,7 @@ class Trial(serializers.Serializer):
 class Tryout(serializers.Serializer):
     """The engine's response."""
 
-    hits = serializers.ListField(
-        child=serializers.JSONField(), help_text="Documents with doc_id, score, title, text, url, image and fields."
-    )
+    hits = Values(help_text="Documents with doc_id, score, title, text, url, image and fields.")
 
 
 class FetchBody(serializers.Serializer):

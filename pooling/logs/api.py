@@ -61,7 +61,6 @@ class Draw(Strict):
     seed = Seed()
     method = serializers.ChoiceField(choices=[STRATIFIED, PPS], default=STRATIFIED)
     n = serializers.IntegerField(
-        required=False,
         min_value=1,
         max_value=query_logs.MOST_QUERIES,
         allow_null=True,

@@ -25,7 +25,7 @@ from judgments.rounds.settings import RoundSettings
 from judgments.web import access
 from judgments.web.endpoints import InRound, Rows, call, listed
 from judgments.web.seeds import Seed
-from judgments.web.serializers import Strict
+from judgments.web.serializers import Strict, Texts
 from pooling.models import Pool, Refill
 from pooling.pools import pools, refill
 
@@ -78,11 +78,8 @@ class NewRound(SettingsBody):
     FIXED = {"most_pairs": "Send this field inside `refill`. A round without `refill` has only the pool's pairs."}
     name = serializers.CharField(max_length=120)
     pool = serializers.UUIDField()
-    scale = ScaleBody(
-        required=False, allow_null=True, default=None, help_text="The scale; null for 0-3 with the default labels."
-    )
+    scale = ScaleBody(allow_null=True, default=None, help_text="The scale; null for 0-3 with the default labels.")
     guidelines = serializers.CharField(
-        required=False,
         allow_null=True,
         allow_blank=True,
         default=None,
@@ -90,10 +87,9 @@ class NewRound(SettingsBody):
         help_text="Markdown. A text that differs from the newest version becomes a new version; null uses the newest "
         "version.",
     )
-    raters = serializers.ListField(child=serializers.CharField(), default=list, help_text="User names of the raters.")
+    raters = Texts(default=list, help_text="User names of the raters.")
     seed = Seed()
     refill = Plan(
-        required=False,
         allow_null=True,
         default=None,
         help_text="How to choose additional pairs; null for a round with the pool's pairs only.",

@@ -17,6 +17,7 @@ from judgments.queries.drafting import DRAFTERS
 from judgments.web import access
 from judgments.web.api_lists import ListedAsArray
 from judgments.web.endpoints import InCollection, Rows, call, listed
+from judgments.web.serializers import Texts
 from pooling.logs import query_logs, traffic
 from pooling.logs.api import Draw
 from pooling.queries.group_proposals import Proposal, proposals
@@ -81,9 +82,7 @@ class ProposalBody(serializers.Serializer):
 
     queries = serializers.SerializerMethodField(help_text="Ids, the most frequent first.")
     texts = serializers.SerializerMethodField()
-    reasons = serializers.ListField(
-        child=serializers.CharField(), help_text="The reason for each query; empty for the first."
-    )
+    reasons = Texts(help_text="The reason for each query; empty for the first.")
 
     def get_queries(self, proposal: Any) -> list[str]:
         return [query.query_id for query in proposal.queries]

@@ -41,7 +41,7 @@ from judgments.web.api_lists import ListedAsArray
 from judgments.web.downloads import disposition
 from judgments.web.endpoints import AnyAccept, InRound, Listed, call, listed, rows_called
 from judgments.web.lists import on_record
-from judgments.web.serializers import Strict
+from judgments.web.serializers import Strict, Texts
 
 PLAIN = ("model", "examples", "probabilities", "kind", "yes", "text_metric", "temperature", "parameters")
 
@@ -387,10 +387,7 @@ class CallBody(serializers.Serializer):
     cost_estimated = serializers.BooleanField(
         help_text="Whether the cost, or a part of it, is an upper bound because the provider reported no token count."
     )
-    left_out = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="Parameters that were not sent because the model does not support them.",
-    )
+    left_out = Texts(help_text="Parameters that were not sent because the model does not support them.")
     seconds = serializers.FloatField()
     question_sha256 = serializers.CharField(source="key", help_text="Hash of everything that determines the answer.")
     prompt_sha256 = serializers.CharField()

@@ -22,13 +22,12 @@ class OfferedModel(Strict):
 
     name = serializers.CharField(max_length=200)
     price_in = serializers.FloatField(
-        required=False, allow_null=True, default=None, help_text="Price in dollars per million input tokens."
+        allow_null=True, default=None, help_text="Price in dollars per million input tokens."
     )
     price_out = serializers.FloatField(
-        required=False, allow_null=True, default=None, help_text="Price in dollars per million output tokens."
+        allow_null=True, default=None, help_text="Price in dollars per million output tokens."
     )
     thinks = serializers.BooleanField(
-        required=False,
         allow_null=True,
         default=None,
         help_text="Whether it is a reasoning model, which needs `max_completion_tokens` and no temperature; by default "
@@ -36,12 +35,10 @@ class OfferedModel(Strict):
     )
     leave_out = serializers.ListField(
         child=serializers.ChoiceField(choices=list(WITHOUT)),
-        required=False,
         default=list,
         help_text="Parameters that are never sent, because the server rejects them.",
     )
     most_tokens = serializers.IntegerField(
-        required=False,
         allow_null=True,
         default=None,
         min_value=1,
@@ -76,20 +73,19 @@ class ProviderSent(Strict):
     name = serializers.CharField(max_length=120)
     protocol = serializers.ChoiceField(choices=list(PROTOCOLS))
     base_url = serializers.CharField(
-        max_length=500, required=False, allow_blank=True, default="", help_text="The address; by default the vendor's."
+        max_length=500, allow_blank=True, default="", help_text="The address; by default the vendor's."
     )
     key = serializers.CharField(
-        required=False,
         allow_blank=True,
         default="",
         write_only=True,
         help_text="Stored encrypted and never returned. If a change omits the key, the stored key is kept.",
     )
     models = OfferedModel(many=True, source="models_offered")
-    prices_of = serializers.DateField(required=False, allow_null=True, default=None)
+    prices_of = serializers.DateField(allow_null=True, default=None)
     concurrency = serializers.IntegerField(min_value=1, max_value=256, default=8)
-    per_minute = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
-    tokens_per_minute = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
+    per_minute = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    tokens_per_minute = serializers.IntegerField(min_value=1, allow_null=True, default=None)
     timeout = serializers.FloatField(min_value=1, max_value=600, default=60.0)
 
 
@@ -118,12 +114,12 @@ class PromptSent(Strict):
     """The text of a prompt. If the name exists, the text becomes the next version."""
 
     name = serializers.CharField(max_length=80)
-    system = serializers.CharField(required=False, allow_blank=True, default="", max_length=prompts.LONGEST)
+    system = serializers.CharField(allow_blank=True, default="", max_length=prompts.LONGEST)
     prompt = serializers.CharField(
         max_length=prompts.LONGEST,
         help_text=f"Available placeholders: {', '.join('{' + place + '}' for place in prompts.FILLED_WITH)}.",
     )
-    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=500)
+    note = serializers.CharField(allow_blank=True, default="", max_length=500)
     asks = serializers.ChoiceField(
         list(prompts.ASKS),
         required=False,

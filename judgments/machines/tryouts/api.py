@@ -17,18 +17,14 @@ from judgments.machines.providers.api import OfProvider
 from judgments.machines.tryouts import tryouts
 from judgments.models import Provider
 from judgments.web.endpoints import InCollection, call, rows_called
-from judgments.web.serializers import Strict
+from judgments.web.serializers import Strict, Texts
 
 
 class ModelTried(Strict):
     """The model to call."""
 
     model = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        default="",
-        max_length=200,
-        help_text="The model; by default the provider's first model.",
+        allow_blank=True, default="", max_length=200, help_text="The model; by default the provider's first model."
     )
 
 
@@ -42,10 +38,7 @@ class CostBody(serializers.Serializer):
     cost_estimated = serializers.BooleanField(
         help_text="Whether the cost is an upper bound because the provider reported no token count."
     )
-    left_out = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="Parameters that were not sent because the model does not support them.",
-    )
+    left_out = Texts(help_text="Parameters that were not sent because the model does not support them.")
     seconds = serializers.FloatField()
 
 
@@ -63,7 +56,7 @@ class PromptTried(Strict):
         max_length=prompts.LONGEST,
         help_text="The text of a prompt, which need not be stored; use either this or `version`.",
     )
-    system = serializers.CharField(required=False, allow_blank=True, default="", max_length=prompts.LONGEST)
+    system = serializers.CharField(allow_blank=True, default="", max_length=prompts.LONGEST)
     version = serializers.CharField(
         required=False,
         max_length=200,
@@ -73,8 +66,7 @@ class PromptTried(Strict):
         list(prompts.ASKS), required=False, help_text="Purpose of a prompt that is not stored."
     )
     expected = serializers.DictField(
-        child=serializers.ListField(child=serializers.CharField()),
-        required=False,
+        child=Texts(),
         default=dict,
         help_text="Accepted answers by query_id, for prompts that compare with them; only pairs of these queries are "
         "used.",
