@@ -218,7 +218,7 @@ class Imports(Rows):
         try:
             upload = self._receive(given)
         except UnreadableInput as error:
-            raise NotValid(str(error), {"file": str(error)}) from error
+            raise NotValid(str(error), "file") from error
         try:
             return self._store(upload, given.options)
         except UnreadableInput as error:
@@ -477,7 +477,7 @@ class OneQuery(InCollection):
         if len(change) != 1 or change.get("confirm") is False:
             raise NotValid(
                 "Send exactly one of narrative, draft and confirm.",
-                {"narrative": "Send exactly one of narrative, draft and confirm."},
+                "narrative",
             )
         if "draft" in change:
             query = narratives.save_draft(query, text=change["draft"], actor=self.user)

@@ -104,6 +104,5 @@ def queries_called(collection: Collection, query_ids: Sequence[str]) -> list[Que
     by_id = {query.query_id: query for query in collection.queries.filter(query_id__in=query_ids)}
     strange = [query_id for query_id in query_ids if query_id not in by_id]
     if strange:
-        message = f"This collection has no queries with these ids: {', '.join(strange[:10])}."
-        raise NotValid(message, {"queries": message})
+        raise NotValid(f"This collection has no queries with these ids: {', '.join(strange[:10])}.", "queries")
     return [by_id[query_id] for query_id in dict.fromkeys(query_ids)]

@@ -162,13 +162,11 @@ def _spellings(collection: Collection) -> dict[str, list[str]]:
 def _checked(text: str, *, finished: bool = True) -> str:
     text = text.replace("\r\n", "\n").strip()
     if len(text) > LONGEST:
-        message = f"This narrative has {len(text):,} characters. Shorten it to at most {LONGEST:,}."
-        raise NotValid(message, {"narrative": message})
+        raise NotValid(f"This narrative has {len(text):,} characters. Shorten it to at most {LONGEST:,}.", "narrative")
     if "\0" in text:
         raise NotValid("The narrative contains a NUL character.", {"narrative": "Remove the NUL character."})
     if finished and unfinished(text):
-        message = "The draft still has placeholders. Fill in the text in brackets, or remove it."
-        raise NotValid(message, {"narrative": message})
+        raise NotValid("The draft still has placeholders. Fill in the text in brackets, or remove it.", "narrative")
     return text
 
 

@@ -369,8 +369,7 @@ def rows_called(rows: QuerySet[Row], uuids: Sequence[uuid_module.UUID], field: s
     by_uuid = {row.uuid: row for row in rows.filter(uuid__in=uuids)}
     strange = [str(uuid) for uuid in uuids if uuid not in by_uuid]
     if strange:
-        message = f"This collection has no {noun} with the ids {', '.join(strange)}."
-        raise NotValid(message, {field: message})
+        raise NotValid(f"This collection has no {noun} with the ids {', '.join(strange)}.", field)
     return [by_uuid[uuid] for uuid in dict.fromkeys(uuids)]
 
 

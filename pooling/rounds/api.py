@@ -146,8 +146,7 @@ class Rounds(Rows):
     def _pool(self, uuid: Any) -> Pool:
         pool = self.collection.pools.filter(uuid=uuid).first()
         if pool is None:
-            message = f"This collection has no pool {uuid}."
-            raise NotValid(message, {"pool": message})
+            raise NotValid(f"This collection has no pool {uuid}.", "pool")
         return pool
 
 

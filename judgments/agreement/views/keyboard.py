@@ -235,7 +235,7 @@ def _resolve(request: HttpRequest, round_: Round) -> None:
     request.session[_session_key(round_)] = (template, text)
     value = request.POST.get("grade", "")
     if value not in map(str, round_.scale.values()):
-        raise NotValid("Choose a grade.", {"grade": "Choose a grade."})
+        raise NotValid("Choose a grade.", "grade")
     resolutions.resolve(
         pair_to_resolve(request, round_, request.POST.get("pair", "")),
         grade=int(value),

@@ -98,8 +98,7 @@ def _other_inputs(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
     inputs: dict[str, Any] = {"kind": kind.name, "seed": choice.seed, "temperature": choice.temperature}
     if kind.says == "usefulness":
         if choice.text_metric not in TEXT_METRICS:
-            message = f"Choose the metric that scores the answers: {', '.join(TEXT_METRICS)}."
-            raise NotValid(message, {"text_metric": message})
+            raise NotValid(f"Choose the metric that scores the answers: {', '.join(TEXT_METRICS)}.", "text_metric")
         # Fail now if the metric's library is missing, not after the first paid answer.
         TEXT_METRICS[choice.text_metric].score("tried", ["tried"])
         inputs["text_metric"] = choice.text_metric
@@ -207,6 +206,5 @@ def _examples(round_: Round, choice: Choice) -> Chosen:
     if not 0 < choice.examples <= MOST_EXAMPLES:
         raise NotValid("Too many examples.", {"examples": f"Use at most {MOST_EXAMPLES} examples."})
     if choice.snapshot is None:
-        message = "Choose the snapshot that the examples come from."
-        raise NotValid(message, {"snapshot": message})
+        raise NotValid("Choose the snapshot that the examples come from.", "snapshot")
     return choose(choice.snapshot, round_, choice.examples, seed=choice.seed)

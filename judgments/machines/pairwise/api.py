@@ -105,8 +105,7 @@ class BattleRuns(ListedAsArray, InRound):
         ensemble: list[tuple[Provider, str]] = []
         for member in body["models"]:
             if member["provider"] not in providers:
-                message = f"This collection has no provider {member['provider']}."
-                raise NotValid(message, {"models": message})
+                raise NotValid(f"This collection has no provider {member['provider']}.", "models")
             ensemble.append((providers[member["provider"]], member["model"]))
         seed = self.round.seed if body["seed"] is None else body["seed"]
         prompt = prompts.find(self.round.collection, body["prompt"], prompts.BATTLE)
