@@ -20,8 +20,7 @@ from judgments.rounds.answer_dimensions import DIMENSIONS
 from judgments.rounds.answer_rounds import MOST_ANSWERS, MOST_PASSAGES, GivenAnswer, Passage, create_answer_rounds
 from judgments.rounds.settings import LONGEST_QUALIFICATION, NAMES, SETTINGS, RoundSettings
 from judgments.web.endpoints import InCollection, InRound, call
-from judgments.web.seeds import Seed
-from judgments.web.serializers import Strict, Texts
+from judgments.web.serializers import Seed, Strict, Texts
 
 
 class QueryOfPair(serializers.Serializer):

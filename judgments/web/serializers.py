@@ -32,3 +32,11 @@ class Values(serializers.ListField):
     """A list of any JSON values."""
 
     child = serializers.JSONField()
+
+
+class Seed(serializers.IntegerField):
+    """A whole number that the database can keep; the same seed gives the same draw."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        given = {"default": 1, "min_value": -(2**63), "max_value": 2**63 - 1}
+        super().__init__(**{**given, "help_text": "The same seed gives the same draw.", **kwargs})

@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from judgments.events.kinds import KINDS
+from judgments.events.kinds import KINDS, WEBHOOK_EVENTS
 from judgments.members import grants
 from judgments.models import Collection, Delivery, Webhook
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import state
+from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import errors_as_messages, finish, form_page, get_page, post_action
 from judgments.webhooks import deliveries, webhooks
-from judgments.webhooks.forms import WebhookForm
+from judgments.webhooks.sending import LONGEST_ADDRESS
+
+
+class WebhookForm(AssayForm):
+    address = forms.CharField(
+        max_length=LONGEST_ADDRESS,
+        help_text="For example https://hooks.example.com/assay. Assay sends a POST request with JSON to it.",
+        widget=forms.TextInput(attrs={"spellcheck": "false", "inputmode": "url"}),
+    )
+    description = forms.CharField(
+        label="Description (optional)",
+        required=False,
+        max_length=200,
+        help_text="For example: the team’s chat channel.",
+    )
+    events = forms.MultipleChoiceField(
+        choices=[(name, f"{KINDS[name].title} ({name})") for name in WEBHOOK_EVENTS],
+        widget=forms.CheckboxSelectMultiple,
+    )
+
 
 SHAPES = {Delivery.State.WAITING: "doing", Delivery.State.DELIVERED: "done", Delivery.State.FAILED: "fail"}
 

@@ -17,8 +17,7 @@ from judgments.imports.posted_lists import PostedFile, json_lines
 from judgments.jobs.api import Started, started
 from judgments.web import access
 from judgments.web.endpoints import InCollection, call
-from judgments.web.seeds import Seed
-from judgments.web.serializers import Strict
+from judgments.web.serializers import Seed, Strict
 from pooling.logs import query_logs, traffic
 from pooling.models import QueryLog
 

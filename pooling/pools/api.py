@@ -18,7 +18,7 @@ from assay.strategies.rating_budget import Budget
 from judgments.jobs.api import Started, started
 from judgments.web import access
 from judgments.web.endpoints import InCollection, Listed, Rows, call, listed, rows_called
-from judgments.web.seeds import Seed
+from judgments.web.serializers import Seed
 from pooling.models import Pool
 from pooling.pools import pools, previews
 from pooling.pools.duplicates import groups_of, judge_separately

@@ -24,8 +24,7 @@ from judgments.rounds.api import (
 from judgments.rounds.settings import RoundSettings
 from judgments.web import access
 from judgments.web.endpoints import InRound, Rows, call, listed
-from judgments.web.seeds import Seed
-from judgments.web.serializers import Strict, Texts
+from judgments.web.serializers import Seed, Strict, Texts
 from pooling.models import Pool, Refill
 from pooling.pools import pools, refill
 

@@ -10,8 +10,7 @@ from judgments.machines.judge_runs.serializers import CapsSent, GoOnSent, KinBod
 from judgments.machines.pairwise import pair_selection
 from judgments.machines.pairwise import pair_selection as further_pairs
 from judgments.models import BattleCanary, BattleRun
-from judgments.web.seeds import Seed
-from judgments.web.serializers import Strict, Texts, Values
+from judgments.web.serializers import Seed, Strict, Texts, Values
 
 SLICE = "The share of all pairs that people always judge."
 

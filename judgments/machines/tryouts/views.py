@@ -12,7 +12,6 @@ from django.shortcuts import redirect, render
 from assay.core.errors import NotFound, NotValid
 from judgments.machines.judge_runs import expected_answers
 from judgments.machines.prompts import prompts
-from judgments.machines.prompts.forms import PromptForm
 from judgments.machines.providers.forms import APART, models_of
 from judgments.machines.providers.views import reached
 from judgments.machines.tryouts import tryouts
@@ -20,6 +19,37 @@ from judgments.models import Collection
 from judgments.web import access
 from judgments.web.forms import AssayForm
 from judgments.web.pages import errors_as_messages, finish, form_page, post_action
+
+
+class PromptForm(AssayForm):
+    """Form for a prompt."""
+
+    name = forms.CharField(
+        max_length=80, help_text="If a prompt has this name already, the text becomes its next version."
+    )
+    system = forms.CharField(
+        label="System prompt (optional)",
+        required=False,
+        max_length=prompts.LONGEST,
+        widget=forms.Textarea(attrs={"rows": 4}),
+    )
+    prompt = forms.CharField(
+        max_length=prompts.LONGEST,
+        widget=forms.Textarea(attrs={"rows": 22, "class": "mono"}),
+        help_text="Required placeholders: {query}, {scale} and {document}. Comparisons require {query}, {first} and "
+        "{second} instead. Expected answers require {query}, {expected} and {document}.",
+    )
+    asks = forms.ChoiceField(
+        label="Kind of answer",
+        required=False,
+        choices=[
+            ("", "Detect from placeholders"),
+            *((name, what.capitalize()) for name, what in prompts.ASKS.items()),
+        ],
+        help_text="“An answer from the document” can’t be detected, because its prompt needs only {query} and "
+        "{document}.",
+    )
+    note = forms.CharField(label="Changes (optional)", required=False, max_length=500)
 
 
 class TryForm(AssayForm):
