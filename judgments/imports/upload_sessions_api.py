@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import IO, Any
 
-from django.http import HttpRequest
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
@@ -130,7 +129,7 @@ class OneUpload(InCollection):
     )
     def patch(self) -> Any:
         """Send the bytes from `offset` on. Another start gets status 409; read `offset` again and continue there."""
-        size = _declared(self.request._request)
+        size = int(self.request._request.META.get("CONTENT_LENGTH") or 0)
         content = self.request.data
         if not isinstance(content, bytes):
             raise NotValid("Send the bytes of the file as application/octet-stream.")
@@ -147,7 +146,3 @@ class OneUpload(InCollection):
     def delete(self) -> None:
         """Discard what arrived. What was imported stays stored."""
         upload_sessions.discard(self.session)
-
-
-def _declared(request: HttpRequest) -> int:
-    return int(request.META.get("CONTENT_LENGTH") or 0)

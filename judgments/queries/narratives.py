@@ -107,7 +107,7 @@ def draft_missing(
 ) -> int:
     """Draft a narrative for each query that has neither a narrative nor a draft; return their number."""
     member = DRAFTERS[drafter]
-    rows = _bare(collection)
+    rows = collection.queries.filter(Q(narrative=""), Q(draft="")).order_by("pk")
     only = [query.pk for query in queries]
     missing = list(rows.filter(pk__in=only) if only else rows)
     named = titles(missing)
@@ -145,10 +145,6 @@ def open_rounds(query: Query) -> QuerySet[Round]:
 def judged_before(query: Query) -> int:
     """Return how many judgments the query's documents have so far, under any narrative."""
     return Judgment.objects.counted().filter(pair__query=query).count()
-
-
-def _bare(collection: Collection) -> QuerySet[Query]:
-    return collection.queries.filter(Q(narrative=""), Q(draft="")).order_by("pk")
 
 
 def _spellings(collection: Collection) -> dict[str, list[str]]:

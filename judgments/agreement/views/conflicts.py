@@ -162,10 +162,6 @@ def effects_for(reader: Any, round_: Round) -> Effects | None:
     return conflict_effects.effects(round_) if means_visible(reader, round_) else None
 
 
-def _why_not(reader: Any, round_: Round) -> str:
-    return conflict_effects.why_not(round_) if means_visible(reader, round_) else ""
-
-
 @get_page.of_round(access.LEADS)
 def conflict_list(request: HttpRequest, round_: Round) -> HttpResponse:
     rows = _known(round_, conflicts.in_conflict(round_, viewer=request.user))
@@ -175,7 +171,7 @@ def conflict_list(request: HttpRequest, round_: Round) -> HttpResponse:
         "hidden": pairs_with_hidden_grades(request.user, round_).count(),
         "overlapping": round_.pairs.filter(ratings_wanted__gt=1).exists(),
         "effects": effects,
-        "why_not": "" if effects else _why_not(request.user, round_),
+        "why_not": "" if effects else (conflict_effects.why_not(round_) if means_visible(request.user, round_) else ""),
         "unrateable": _count_unrateable(round_),
         "keyboard": _by_keyboard(request, effects),
     }

@@ -243,7 +243,7 @@ def _acted(
 
 
 def _work_of(run: BattleRun) -> dict[str, Any]:
-    """Return the _work_of and cost so far, the remaining _work_of, and the providers that refused a call."""
+    """Return the work and cost so far, the remaining work, and the providers that refused a call."""
     spent, usd = cost.of_battles(run), run.estimate.get("usd")
     return {
         "money": spent,
@@ -274,14 +274,14 @@ def _to_come(run: BattleRun) -> dict[str, Any] | None:
 
 
 def _more(run: BattleRun, request: HttpRequest) -> dict[str, Any]:
-    """Return the form for _more comparisons, with their cost if a number was entered."""
+    """Return the form for further comparisons, with their cost if a number was entered."""
     form = FurtherForm(request.GET) if "number" in request.GET else None
     estimate: Estimate | None = None
     if form is not None and form.is_valid():
         with form.telling():
             estimate = runs.estimate_further(run, form.cleaned_data["number"])
     return {
-        "_more": form or FurtherForm(),
+        "further": form or FurtherForm(),
         "estimate": estimate,
         "expected_further": [dollars(one) for one in estimate.usd]
         if estimate is not None and estimate.usd is not None
