@@ -9,14 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from assay.core.errors import AssayError
 from judgments.archive import archive
 from judgments.hooks import ARCHIVE_KINDS
 from judgments.models import Collection
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.lists import Choice, Listing, answer
-from judgments.web.pages import form_page, get_page
+from judgments.web.pages import errors_as_messages, form_page, get_page
 
 ARCHIVED = Listing(
     name="archive",
@@ -58,11 +57,9 @@ def one(request: HttpRequest, collection: Collection, kind: str, uuid: str) -> H
     """Show the effect of archiving or deleting an object, and do what the user confirms."""
     row = archive.archivable_row(request.user, collection, kind, uuid)
     if request.method == "POST":
-        try:
+        with errors_as_messages(request):
             return redirect(_done(request, collection, kind, row))
-        except AssayError as error:
-            messages.error(request, str(error))
-            return redirect(address(collection, kind, row))
+        return redirect(address(collection, kind, row))
     context = {"collection": collection, "kind": kind, "row": row, "deletion": archive.deletion(kind, row)}
     return render(request, "judgments/archive/archive_one.html", context | {"in_use": ARCHIVE_KINDS[kind].in_use(row)})
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -19,7 +18,6 @@ from django.utils.text import Truncator, slugify
 from assay.connectors import CONNECTORS, ConnectorKind, Hit, Setting
 from assay.connectors.connector import DEEPEST
 from assay.connectors.fetch import LONGEST_TIMEOUT, MOST_AT_ONCE, Plan
-from assay.core.errors import AssayError, NotFound
 from judgments.charts import table_files
 from judgments.jobs.views.jobs import SHAPES
 from judgments.members import grants
@@ -29,7 +27,8 @@ from judgments.web.columns import Column
 from judgments.web.figures import state
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
-from judgments.web.pages import finish, form_page, get_page, post_action
+from judgments.web.pages import errors_as_messages, finish, form_page, get_page, post_action
+from judgments.web.posted_values import uuid_of
 from pooling.connectors import connections, fetching
 from pooling.models import Connector, Fetch
 
@@ -226,13 +225,11 @@ def connector_remove(request: HttpRequest, slug: str, uuid: str) -> HttpResponse
 
 
 def _removed(request: HttpRequest, collection: Collection, row: Connector) -> HttpResponse:
-    try:
+    with errors_as_messages(request):
         connections.remove(row, actor=request.user)
-    except AssayError as error:
-        messages.error(request, str(error))
-        return redirect("connector", collection.slug, row.uuid)
-    messages.success(request, f"Connector {row.name} removed. Runs fetched from it are kept.")
-    return redirect("connectors", collection.slug)
+        message = f"Connector {row.name} removed. Runs fetched from it are kept."
+        return finish(request, message, "connectors", collection.slug)
+    return redirect("connector", collection.slug, row.uuid)
 
 
 def reached(request: HttpRequest, slug: str, uuid: str) -> tuple[Collection, Connector]:
@@ -311,18 +308,12 @@ def connector_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 @post_action
 def fetch_go_on(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = reached(request, slug, uuid)
-    try:
-        fetch = row.fetches.filter(uuid=request.POST.get("fetch", "")).first()
-    except ValidationError:
-        fetch = None
-    try:
-        if fetch is None:
-            raise NotFound("This fetch does not exist.")
+    with errors_as_messages(request):
+        rows = row.fetches.filter(uuid=uuid_of(request.POST.get("fetch", "")))
+        fetch = access.existing(rows, "This fetch does not exist.")
         job = fetching.resume(fetch, actor=request.user, without_failed="without_failed" in request.POST)
-    except AssayError as error:
-        messages.error(request, str(error))
-        return redirect("connector", collection.slug, row.uuid)
-    return redirect("job", job.uuid)
+        return redirect("job", job.uuid)
+    return redirect("connector", collection.slug, row.uuid)
 
 
 def _suggested(row: Connector) -> dict[str, Any]:

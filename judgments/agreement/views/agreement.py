@@ -38,7 +38,7 @@ from judgments.rounds import rounds
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.downloads import attachment
-from judgments.web.pages import get_page, post_action
+from judgments.web.pages import errors_as_messages, finish, get_page, post_action
 
 
 def requested_file(request: HttpRequest, round_: Round, summary: AgreementSummary) -> HttpResponse | None:
@@ -205,12 +205,8 @@ def _number(text: str) -> float:
 
 @post_action.of_round(access.LEADS)
 def rejudge(request: HttpRequest, round_: Round) -> HttpResponse:
-    try:
+    with errors_as_messages(request):
         made = rounds.rejudge_overlap(round_, actor=request.user)
-    except AssayError as error:
-        messages.error(request, str(error))
-        return redirect("round_agreement", round_.uuid)
-    messages.success(
-        request, f"{made} is a draft with {amount(made.pairs_made, 'pair')}. Check its raters, then open it."
-    )
-    return redirect("round_progress", made.uuid)
+        message = f"{made} is a draft with {amount(made.pairs_made, 'pair')}. Check its raters, then open it."
+        return finish(request, message, "round_progress", made.uuid)
+    return redirect("round_agreement", round_.uuid)

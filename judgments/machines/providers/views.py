@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from assay.core.errors import AssayError
 from assay.llm.providers import PROTOCOLS
 from judgments.machines.providers import accounts
 from judgments.machines.providers.forms import ProviderForm
@@ -15,7 +14,7 @@ from judgments.models import Collection, Provider
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.lists import Listing, answer, how_many
-from judgments.web.pages import finish, form_page, get_page, post_action
+from judgments.web.pages import errors_as_messages, finish, form_page, get_page, post_action
 
 
 def _title(row: Provider) -> str:
@@ -95,13 +94,11 @@ def provider_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 @post_action
 def provider_remove(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = reached(request, slug, uuid)
-    try:
+    with errors_as_messages(request):
         accounts.remove(row, actor=request.user)
-        messages.success(request, f"{row} and its key were removed. Stored answers of its models are kept.")
-    except AssayError as error:
-        messages.error(request, str(error))
-        return redirect("provider_change", collection.slug, row.uuid)
-    return redirect("providers", collection.slug)
+        message = f"{row} and its key were removed. Stored answers of its models are kept."
+        return finish(request, message, "providers", collection.slug)
+    return redirect("provider_change", collection.slug, row.uuid)
 
 
 def reached(request: HttpRequest, slug: str, uuid: str) -> tuple[Collection, Provider]:
