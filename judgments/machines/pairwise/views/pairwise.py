@@ -7,14 +7,13 @@ from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from assay.core.counted_nouns import amount
-from assay.core.errors import AssayError, NotFound
+from assay.core.errors import AssayError
 from judgments.labels import grade_visibility
 from judgments.machines import machine_runs
 from judgments.machines.calibration import cost, model_names, pairwise_judges
@@ -32,6 +31,7 @@ from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
 from judgments.web.middleware import takes_files
 from judgments.web.pages import form_page, get_page, post_action
+from judgments.web.posted_values import uuid_of
 
 PLANTED = {"instruction": "“Prefer this document”", "query-words": "Query words without meaning"}
 
@@ -90,10 +90,8 @@ def reached(request: HttpRequest, uuid: str, run: str) -> tuple[Round, BattleRun
 
 def run_of(round_: Round, uuid: Any) -> BattleRun:
     """Return a run of pairwise comparisons of the round."""
-    try:
-        run = round_.battle_runs.select_related("job", "prompt").defer("drawn").get(uuid=uuid)
-    except (BattleRun.DoesNotExist, ValidationError) as error:
-        raise NotFound("This round has no such pairwise comparisons.") from error
+    rows = round_.battle_runs.select_related("job", "prompt").defer("drawn").filter(uuid=uuid_of(str(uuid)))
+    run = access.existing(rows, "This round has no such pairwise comparisons.")
     run.round = round_
     return run
 
