@@ -7,14 +7,12 @@ from typing import Any
 
 from django.db import transaction
 from drf_spectacular.utils import (
-    OpenApiExample,
     OpenApiParameter,
     extend_schema,
     extend_schema_field,
     extend_schema_view,
 )
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import NotAllowed, NotValid
@@ -30,19 +28,17 @@ from judgments.rating.api import DocumentNamed, QueryNamed
 from judgments.rounds import rounds
 from judgments.rounds.api import DocumentOfPair, QueryOfPair, RoundBody, serialize_round
 from judgments.web import access
-from judgments.web.endpoints import InRound, Listed, listed
+from judgments.web.endpoints import InRound, Listed, call, listed
 from judgments.web.serializers import Strict
 
 PARTS = ("query", "tier")
 
 
 class Agreement(InRound):
-    """Agreement of the raters of a round."""
-
     tag = "rounds"
 
-    @extend_schema(
-        summary="Get a round's agreement",
+    @call(
+        "Get a round's agreement",
         responses={200: dict},
         parameters=[
             OpenApiParameter(
@@ -50,13 +46,13 @@ class Agreement(InRound):
             )
         ],
     )
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    def get(self) -> Response:
         """Return the format of `assay agreement --format json`: coefficients with n, overlap and interval."""
-        part = request.query_params.get("by", "")
+        part = self.request.query_params.get("by", "")
         if part and part not in PARTS:
             raise NotValid("Unknown value of `by`.", {"by": f"Use one of {', '.join(PARTS)}."})
         look = round_report.look(self.round)
-        summary = AgreementSummary(self.round, look, request.user)
+        summary = AgreementSummary(self.round, look, self.user)
         body = {
             **summary.agreement,
             "without": summary.without,
@@ -75,17 +71,14 @@ def _within(part: str, summary: AgreementSummary) -> dict[str, Any]:
 
 
 class Rejudge(InRound):
-    """A new round over the overlap of a round."""
-
-    serializer_class = RoundBody
     also = (409,)
     tag = "rounds"
 
-    @extend_schema(summary="Rejudge the overlap", request=None, responses={201: RoundBody})
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("Rejudge the overlap", responses={201: RoundBody})
+    def post(self) -> Response:
         """Create a draft round of the pairs with two or more grades, under the newest guidelines, for the same
         raters."""
-        return Response(serialize_round(rounds.rejudge_overlap(self.round, actor=request.user)), status=201)
+        return Response(serialize_round(rounds.rejudge_overlap(self.round, actor=self.user)), status=201)
 
 
 class Settlement(serializers.Serializer):
@@ -153,8 +146,8 @@ class SettleSent(Strict):
     """The resolved grade, with a reason, a cause, or both."""
 
     grade = serializers.IntegerField()
-    reason = serializers.CharField(max_length=resolutions.LONGEST_REASON, required=False, allow_blank=True, default="")
-    cause = serializers.ChoiceField(Adjudication.Cause.choices, required=False, allow_blank=True, default="")
+    reason = serializers.CharField(max_length=resolutions.LONGEST_REASON, allow_blank=True, default="")
+    cause = serializers.ChoiceField(Adjudication.Cause.choices, allow_blank=True, default="")
     example = serializers.BooleanField(
         default=False, help_text="Whether to propose the pair as an example for the next guidelines version."
     )
@@ -227,30 +220,26 @@ def visible_pair(user: Any, round_: Round, uuid: uuid_module.UUID) -> Pair:
 
 
 class Resolve(InRound):
-    """The resolution of a conflict or an unrateable pair."""
-
-    serializer_class = Settled
     tag = "rounds"
 
-    @extend_schema(
-        summary="Resolve a pair",
+    @call(
+        "Resolve a pair",
+        Settled,
+        status=201,
         request=SettleSent,
-        responses={201: Settled},
-        examples=[
-            OpenApiExample("With a reason", {"grade": 1, "reason": "For men, not for women."}, request_only=True)
-        ],
+        example=("With a reason", {"grade": 1, "reason": "For men, not for women."}),
     )
-    def post(self, request: Request, uuid: uuid_module.UUID, pair: uuid_module.UUID) -> Response:
+    def post(self) -> Any:
         """A new resolution supersedes the earlier one. Both remain in the history."""
-        row = visible_pair(request.user, self.round, pair)
+        row = visible_pair(self.user, self.round, self.kwargs["pair"])
         resolution = self.read_body(SettleSent)
         with transaction.atomic():
             proposed = resolution.pop("example")
-            settled = resolutions.resolve(row, actor=request.user, **resolution)
+            settled = resolutions.resolve(row, actor=self.user, **resolution)
             if proposed:
-                examples.propose(settled, actor=request.user)
-        body = {"pair": row.uuid, "settled_by": request.user.username, "grade": settled.grade}
-        return self.respond(Settled, {**body, "reason": settled.reason, "created_at": settled.created_at}, 201)
+                examples.propose(settled, actor=self.user)
+        body = {"pair": row.uuid, "settled_by": self.user.username, "grade": settled.grade}
+        return {**body, "reason": settled.reason, "created_at": settled.created_at}
 
 
 @extend_schema_view(post=extend_schema(deprecated=True))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from typing import Any
 
 from django.db import transaction
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -18,7 +17,7 @@ from judgments.agreement import bulk_resolutions, resolutions
 from judgments.agreement.api import visible_pair
 from judgments.models import Adjudication
 from judgments.rating.api import check_same_user
-from judgments.web.endpoints import ErrorBody, InRound
+from judgments.web.endpoints import ErrorBody, InRound, call
 from judgments.web.error_responses import status_and_body
 from judgments.web.serializers import Strict
 
@@ -33,8 +32,8 @@ class ResolutionSent(Strict):
     )
     pair = serializers.UUIDField()
     grade = serializers.IntegerField()
-    reason = serializers.CharField(max_length=resolutions.LONGEST_REASON, required=False, allow_blank=True, default="")
-    cause = serializers.ChoiceField(Adjudication.Cause.choices, required=False, allow_blank=True, default="")
+    reason = serializers.CharField(max_length=resolutions.LONGEST_REASON, allow_blank=True, default="")
+    cause = serializers.ChoiceField(Adjudication.Cause.choices, allow_blank=True, default="")
     replace = serializers.BooleanField(
         default=False, help_text="Whether to supersede a resolution that the pair already has; otherwise status 409."
     )
@@ -78,7 +77,6 @@ class RuleSent(Strict):
     rule = serializers.ChoiceField([*RULES], default="median")
     reason = serializers.CharField(
         max_length=resolutions.LONGEST_REASON,
-        required=False,
         allow_blank=True,
         default="",
         help_text="The reason that raters read; by default it names the rule.",
@@ -115,9 +113,6 @@ class RuleActUndone(serializers.Serializer):
 
 
 class Resolutions(InRound):
-    """Resolutions of a round, sent as a list."""
-
-    serializer_class = ResolutionResults
     also = (413,)
     tag = "rounds"
 
@@ -125,16 +120,14 @@ class Resolutions(InRound):
         super().initial(request, *args, **kwargs)
         check_same_user(request)
 
-    @extend_schema(
-        summary="Resolve several pairs", request=ResolutionSent(many=True), responses={200: ResolutionResults}
-    )
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("Resolve several pairs", request=ResolutionSent(many=True), responses={200: ResolutionResults})
+    def post(self) -> Response:
         """Each resolution has its own result; a refused one does not affect the others."""
-        if not isinstance(request.data, list):
+        if not isinstance(self.request.data, list):
             raise NotValid("Send a list of resolutions.")
-        if len(request.data) > MOST_RESOLUTIONS:
+        if len(self.request.data) > MOST_RESOLUTIONS:
             raise TooLarge(f"A list may have at most {MOST_RESOLUTIONS} resolutions. Send the list in parts.")
-        return Response({"results": [self._result(item) for item in request.data]})
+        return Response({"results": [self._result(item) for item in self.request.data]})
 
     def _result(self, item: Any) -> dict[str, Any]:
         client_id = item.get("client_id") if isinstance(item, dict) else None
@@ -153,9 +146,6 @@ class Resolutions(InRound):
 
 
 class UndoResolution(InRound):
-    """Undo of a resolution."""
-
-    serializer_class = ResolutionUndone
     also = (409,)
     tag = "rounds"
 
@@ -163,48 +153,41 @@ class UndoResolution(InRound):
         super().initial(request, *args, **kwargs)
         check_same_user(request)
 
-    @extend_schema(summary="Undo a resolution", request=None)
-    def post(self, request: Request, uuid: uuid_module.UUID, client_id: uuid_module.UUID) -> Response:
+    @call("Undo a resolution", ResolutionUndone)
+    def post(self) -> Any:
         """The pair is an open conflict again. A repeated request has no effect. The status is 409 if the pair has a
         newer resolution or the labels are frozen."""
-        undone = resolutions.undo(self.round, client_id, actor=self.user)
-        return self.respond(ResolutionUndone, {"client_id": client_id, "pair": undone.pair.uuid})
+        undone = resolutions.undo(self.round, self.kwargs["client_id"], actor=self.user)
+        return {"client_id": self.kwargs["client_id"], "pair": undone.pair.uuid}
 
 
 class ByRule(InRound):
-    """All one-step conflicts of a round, resolved by a label rule."""
-
     reads = InRound.writes
-    serializer_class = RuleAct
     also = (409,)
     tag = "rounds"
 
-    @extend_schema(
-        summary="Preview resolving all one-step conflicts",
-        responses={200: RulePreview},
+    @call(
+        "Preview resolving all one-step conflicts",
+        RulePreview,
         parameters=[OpenApiParameter("rule", str, enum=[*RULES], description="The label rule; by default `median`.")],
     )
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    def get(self) -> Any:
         """Return what the POST would do now. Pairs that you may still grade are left out."""
-        rule = request.query_params.get("rule", "median")
-        return self.respond(RulePreview, bulk_resolutions.preview(self.round, rule=rule, viewer=self.user))
+        rule = self.request.query_params.get("rule", "median")
+        return bulk_resolutions.preview(self.round, rule=rule, viewer=self.user)
 
-    @extend_schema(summary="Resolve all one-step conflicts", request=RuleSent, responses={201: RuleAct})
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("Resolve all one-step conflicts", RuleAct, RuleSent, status=201)
+    def post(self, body: dict[str, Any]) -> Any:
         """Resolve them by the label rule as one act. The status is 409 if no such conflict is left."""
-        act = bulk_resolutions.resolve_by_rule(self.round, actor=self.user, **self.read_body(RuleSent))
-        return self.respond(RuleAct, act, 201)
+        return bulk_resolutions.resolve_by_rule(self.round, actor=self.user, **body)
 
 
 class UndoByRule(InRound):
-    """Undo of an act."""
-
-    serializer_class = RuleActUndone
     also = (409,)
     tag = "rounds"
 
-    @extend_schema(summary="Undo resolving all one-step conflicts", request=None)
-    def post(self, request: Request, uuid: uuid_module.UUID, act: uuid_module.UUID) -> Response:
+    @call("Undo resolving all one-step conflicts", RuleActUndone)
+    def post(self) -> Any:
         """The pairs are open conflicts again, except those that a lead has resolved again since. The status is 409 if
         the labels are frozen."""
-        return self.respond(RuleActUndone, bulk_resolutions.undo(self.round, act, actor=self.user))
+        return bulk_resolutions.undo(self.round, self.kwargs["act"], actor=self.user)

@@ -19,12 +19,13 @@ from django.utils import timezone
 
 from assay.aggregation.rules import RULES
 from assay.core.counted_nouns import amount
-from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
+from assay.core.errors import Conflict, NotAllowed, NotValid
 from judgments.agreement import conflicts, resolutions
 from judgments.labels import round_labels
 from judgments.labels.grade_visibility import means_visible
 from judgments.models import Adjudication, AuditRow, Judgment, Pair, Round, User, audit
 from judgments.models.pair import PairQuerySet
+from judgments.web import access
 
 ACT, UNDO = "adjudication.by_rule", "adjudication.undo_by_rule"
 ONE_STEP = 1
@@ -129,9 +130,7 @@ def resolve_by_rule(
 @transaction.atomic
 def undo(round_: Round, act: UUID, *, actor: User) -> AuditRow:
     """Undo an act as one act: its pairs are open again, except those that a lead has resolved by hand since."""
-    done = acts(round_).filter(uuid=act).first()
-    if done is None:
-        raise NotFound("This round has no such act.")
+    done = access.existing(acts(round_).filter(uuid=act), "This round has no such act.")
     keys = Adjudication.objects.current().filter(act=done).values("pair")
     pairs = list(
         Pair.objects.select_for_update(of=("self",)).filter(pk__in=keys).order_by("pk").select_related("round")

@@ -15,11 +15,11 @@ from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from assay.core.counted_nouns import amount
-from assay.core.errors import NotFound
 from judgments.agreement.grade_tables import planned_grades
 from judgments.jobs import jobs, single_flight
 from judgments.models import Job, Judgment, Query, Round, RoundReport, Slot, Tally
 from judgments.rounds import unfillable_slots
+from judgments.web import access
 
 BOOTSTRAP = 1_000
 KIND = "agreement"
@@ -173,9 +173,10 @@ def _job_parameters(round_: Round) -> dict[str, str]:
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
     """Compute the report for the state of the round at the start of the job."""
-    round_ = Round.objects.select_related("scale", "collection").filter(uuid=work.job.parameters["round"]).first()
-    if round_ is None:
-        raise NotFound("This round no longer exists.")
+    round_ = access.existing(
+        Round.objects.select_related("scale", "collection").filter(uuid=work.job.parameters["round"]),
+        "This round no longer exists.",
+    )
     work.say(f"counting {amount(events(round_), 'judgment')}, including changed ones")
     report = exact(round_)
     work.say(f"{amount(report['agreement']['overlap'], 'pair')} with two or more grades")

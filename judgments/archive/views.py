@@ -9,14 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from assay.core.errors import AssayError
 from judgments.archive import archive
 from judgments.hooks import ARCHIVE_KINDS
 from judgments.models import Collection
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.lists import Choice, Listing, answer
-from judgments.web.pages import form_page, get_page
+from judgments.web.pages import errors_as_messages, form_page, get_page
 
 ARCHIVED = Listing(
     name="archive",
@@ -41,10 +40,9 @@ ARCHIVED = Listing(
 MOST = 1_000
 
 
-@get_page
-def archived(request: HttpRequest, slug: str) -> HttpResponse:
+@get_page.of_collection(access.LEADS)
+def archived(request: HttpRequest, collection: Collection) -> HttpResponse:
     """List what is archived in a collection."""
-    collection = access.collection_for(request.user, slug, access.LEADS)
     rows = [
         {"name": str(row), "kind": name, "archived_at": row.archived_at, "url": address(collection, name, row)}
         for name, kind in ARCHIVE_KINDS.items()
@@ -54,17 +52,14 @@ def archived(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, ARCHIVED, rows, "judgments/archive/archive.html", {"collection": collection})
 
 
-@form_page
-def one(request: HttpRequest, slug: str, kind: str, uuid: str) -> HttpResponse:
+@form_page.of_collection(access.LEADS)
+def one(request: HttpRequest, collection: Collection, kind: str, uuid: str) -> HttpResponse:
     """Show the effect of archiving or deleting an object, and do what the user confirms."""
-    collection = access.collection_for(request.user, slug, access.LEADS)
     row = archive.archivable_row(request.user, collection, kind, uuid)
     if request.method == "POST":
-        try:
+        with errors_as_messages(request):
             return redirect(_done(request, collection, kind, row))
-        except AssayError as error:
-            messages.error(request, str(error))
-            return redirect(address(collection, kind, row))
+        return redirect(address(collection, kind, row))
     context = {"collection": collection, "kind": kind, "row": row, "deletion": archive.deletion(kind, row)}
     return render(request, "judgments/archive/archive_one.html", context | {"in_use": ARCHIVE_KINDS[kind].in_use(row)})
 

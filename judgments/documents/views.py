@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from judgments.documents.passages import shown
-from judgments.models import Document, Pair, Query
+from judgments.models import Collection, Document, Pair, Query
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import state
@@ -39,7 +39,7 @@ DOCUMENTS = Listing(
         Column("doc_id", "Id", order="doc_id", style="id", url=_address, head=True),
         Column("title", "Title", order="title", style="clip"),
         Column("stub", "Content", order="stub", show=_content),
-        Column("pairs", "Pairs", order="pair_count", numeric=True, value=lambda document: document.pair_count),
+        Column("pairs", "Pairs", order="pair_count", numeric=True, value="pair_count"),
         Column("changed_at", "Changed", order="changed_at", style="nowrap"),
     ),
     search=("doc_id", "title"),
@@ -55,18 +55,16 @@ DOCUMENTS = Listing(
 )
 
 
-@get_page
-def document_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def document_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.documents.active().select_related("collection").defer("text", "fields")
     rows = rows.annotate(pair_count=how_many(Pair.objects, "document"), has_text=~Q(text=""))
     context = {"collection": collection, "stubs": collection.documents.filter(stub=True).count()}
     return answer(request, DOCUMENTS, rows, "judgments/documents/documents.html", context)
 
 
-@get_page
-def document(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def document(request: HttpRequest, collection: Collection, uuid: str) -> HttpResponse:
     answers = collection.documents(manager="answers")
     row = collection.documents.filter(uuid=uuid).first() or answers.filter(uuid=uuid).first()
     if row is None:

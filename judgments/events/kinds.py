@@ -95,8 +95,7 @@ WEBHOOK_EVENTS = tuple(kind.name for kind in KINDS.values() if kind.webhook)
 def checked_webhook_events(names: list[str]) -> list[str]:
     """Return the events of a webhook in the order of their declaration."""
     if unknown := [name for name in names if name not in WEBHOOK_EVENTS]:
-        problem = f"Unknown event {unknown[0][:60]!r}. Known events: {', '.join(WEBHOOK_EVENTS)}."
-        raise NotValid(problem, {"events": problem})
+        raise NotValid(f"Unknown event {unknown[0][:60]!r}. Known events: {', '.join(WEBHOOK_EVENTS)}.", "events")
     if not names:
         raise NotValid("The webhook has no events.", {"events": "Choose at least one event."})
     return [name for name in WEBHOOK_EVENTS if name in names]

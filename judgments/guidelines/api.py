@@ -15,7 +15,7 @@ from judgments.labels import grade_visibility
 from judgments.models import Adjudication, Example, GuidelinesVersion, Pair
 from judgments.web import access
 from judgments.web.endpoints import InCollection, Rows, call, listed, rows_called
-from judgments.web.serializers import Strict
+from judgments.web.serializers import Strict, Texts
 
 
 class VersionBody(serializers.Serializer):
@@ -74,7 +74,7 @@ class Imported(serializers.Serializer):
     """The changes of a text, and the stored version."""
 
     stored = WholeVersion(allow_null=True)
-    remarks = serializers.ListField(child=serializers.CharField(), help_text="Points to check before publishing.")
+    remarks = Texts(help_text="Points to check before publishing.")
     difference = LineBody(many=True, help_text="Diff against the newest version; empty for the first one.")
 
 

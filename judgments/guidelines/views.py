@@ -35,15 +35,8 @@ VERSIONS = Listing(
     name="guidelines",
     noun=("version", "versions"),
     columns=(
-        Column(
-            "number",
-            "Version",
-            order="number",
-            head=True,
-            show=str,
-            url=lambda version: reverse("guidelines_version", args=[version.uuid]),
-        ),
-        Column("rounds", "Rounds", order="round_count", numeric=True, value=lambda version: version.round_count),
+        Column("number", "Version", order="number", head=True, show=str, url=("guidelines_version", "uuid")),
+        Column("rounds", "Rounds", order="round_count", numeric=True, value="round_count"),
         Column("words", "Words", numeric=True, value=lambda version: len(version.markdown.split())),
         Column("created_by", "Written by", value=lambda version: str(version.created_by or "")),
         Column("created_at", "Created", order="created_at", style="nowrap"),
@@ -54,9 +47,8 @@ VERSIONS = Listing(
 )
 
 
-@get_page
-def version_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def version_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = (
         examples.readable(request.user, collection).select_related("created_by").annotate(round_count=Count("rounds"))
     )
@@ -236,9 +228,8 @@ def _make_section(lines: list[str], example: Example) -> int:
 
 
 @takes_files
-@form_page
-def new(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@form_page.of_collection(access.LEADS)
+def new(request: HttpRequest, collection: Collection) -> HttpResponse:
     examples.check_readable(request.user, verbs.latest(collection))
     act = request.POST.get("act", "") if request.method == "POST" else ""
     if act == "read":
@@ -303,10 +294,9 @@ def _page(
     return render(request, "judgments/guidelines/guidelines_new.html", context, status=status)
 
 
-@post_action
-def remove_example(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+@post_action.of_collection(access.LEADS)
+def remove_example(request: HttpRequest, collection: Collection, uuid: str) -> HttpResponse:
     """Remove a pending example."""
-    collection = access.collection_for(request.user, slug, access.LEADS)
     row = access.reach(Example.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
     with errors_as_messages(request):
         examples.remove(row, actor=request.user)

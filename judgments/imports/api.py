@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-import uuid as uuid_module
 from collections.abc import Sequence
 from typing import IO, Any, NamedTuple
 from uuid import UUID
@@ -22,7 +21,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.core.errors import AssayError, NotFound, NotValid, TooLarge, UnreadableInput
+from assay.core.errors import AssayError, NotValid, TooLarge, UnreadableInput
 from judgments.hooks import IMPORT_KINDS
 from judgments.imports import ingestion, upload_sessions
 from judgments.imports.imported_rounds import IMPORTED
@@ -31,7 +30,7 @@ from judgments.jobs.api import Started, started
 from judgments.labels import grade_visibility
 from judgments.models import ApiToken, Document, Job, LabelSource, Query, Round, Upload
 from judgments.queries import narratives
-from judgments.web.endpoints import InCollection, Json, Rows
+from judgments.web.endpoints import InCollection, Json, Rows, call
 from judgments.web.error_responses import shape
 from judgments.web.middleware import check_quota, coming
 
@@ -49,7 +48,7 @@ class Reading(serializers.Serializer):
         required=False, allow_blank=True, max_length=300, help_text="Description of the run."
     )
     accept_errors = serializers.BooleanField(
-        required=False, default=False, help_text="Store the valid rows even if other rows cannot be read."
+        default=False, help_text="Store the valid rows even if other rows cannot be read."
     )
     columns = serializers.CharField(required=False, help_text="Column mapping, such as `count=searches,query=term`.")
     delimiter = serializers.CharField(required=False, max_length=1, trim_whitespace=False)
@@ -64,7 +63,7 @@ class Reading(serializers.Serializer):
         choices=["sum", "max", "first"],
         help_text="How to combine the counts of a query that appears twice.",
     )
-    header = serializers.BooleanField(required=False, default=None, allow_null=True)
+    header = serializers.BooleanField(default=None, allow_null=True)
     snapshot = serializers.CharField(
         required=False,
         max_length=200,
@@ -219,7 +218,7 @@ class Imports(Rows):
         try:
             upload = self._receive(given)
         except UnreadableInput as error:
-            raise NotValid(str(error), {"file": str(error)}) from error
+            raise NotValid(str(error), "file") from error
         try:
             return self._store(upload, given.options)
         except UnreadableInput as error:
@@ -457,46 +456,40 @@ class Queries(Imports):
 
 
 class OneQuery(InCollection):
-    """One query."""
-
-    serializer_class = QueryBody
     also = (409,)
     tag = "queries"
 
-    @extend_schema(summary="Get a query")
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Get a query", QueryBody)
+    def get(self) -> Any:
         """Return the query with its narrative or draft."""
-        return self.respond(QueryBody, self._query(uuid))
+        return self._query()
 
-    @extend_schema(
-        summary="Change the narrative of a query",
+    @call(
+        "Change the narrative of a query",
+        QueryBody,
         request=QueryChange,
-        responses=QueryBody,
-        examples=[OpenApiExample("A need", {"narrative": "A jacket for a wet week of hiking."}, request_only=True)],
+        example=("A need", {"narrative": "A jacket for a wet week of hiking."}),
     )
-    def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    def patch(self) -> Any:
         """A narrative cannot change while an open round contains the query; the status is then 409. A draft can always
         change."""
-        query, change = self._query(uuid), self.read_body(QueryChange)
+        query, change = self._query(), self.read_body(QueryChange)
         if len(change) != 1 or change.get("confirm") is False:
             raise NotValid(
                 "Send exactly one of narrative, draft and confirm.",
-                {"narrative": "Send exactly one of narrative, draft and confirm."},
+                "narrative",
             )
         if "draft" in change:
-            query = narratives.save_draft(query, text=change["draft"], actor=request.user)
+            query = narratives.save_draft(query, text=change["draft"], actor=self.user)
         elif "narrative" in change:
-            query = narratives.write(query, text=change["narrative"], actor=request.user)
+            query = narratives.write(query, text=change["narrative"], actor=self.user)
         else:
-            query = narratives.confirm(query, actor=request.user)
-        return self.respond(QueryBody, query)
-
-    def _query(self, uuid: uuid_module.UUID) -> Query:
-        rows = Query.of_any_kind.filter(collection=self.collection).select_related("stratum")
-        query = rows.filter(uuid=uuid).first()
-        if query is None:
-            raise NotFound("This collection has no such query.")
+            query = narratives.confirm(query, actor=self.user)
         return query
+
+    def _query(self) -> Query:
+        rows = Query.of_any_kind.filter(collection=self.collection).select_related("stratum")
+        return self.one(rows, "query")
 
 
 class RatingSent(serializers.Serializer):

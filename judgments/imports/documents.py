@@ -42,7 +42,7 @@ def store(
 
 def add_documents(collection: Collection, rows: Sequence[DocumentRow]) -> int:
     """Add the new documents and replace the content of the others; return the number of the others."""
-    there = {document.doc_id: document for document in _there(collection, rows)}
+    there = {document.doc_id: document for document in _by_id(collection, [row.doc_id for row in rows]).values()}
     new = [_filled(Document(collection=collection, doc_id=row.doc_id), row) for row in rows]
     Document.objects.bulk_create([row for row in new if row.doc_id not in there], batch_size=BATCH)
     changed = [_filled(there[row.doc_id], row) for row in rows if row.doc_id in there]
@@ -77,10 +77,6 @@ def _make_stubs(collection: Collection, doc_ids: Iterable[str]) -> None:
         batch_size=BATCH,
         ignore_conflicts=True,
     )
-
-
-def _there(collection: Collection, rows: Sequence[DocumentRow]) -> Iterable[Document]:
-    return _by_id(collection, [row.doc_id for row in rows]).values()
 
 
 def _by_id(collection: Collection, doc_ids: Sequence[str]) -> dict[str, Document]:

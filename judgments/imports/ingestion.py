@@ -27,7 +27,6 @@ from assay.core.errors import (
     BeyondLimits,
     Busy,
     Conflict,
-    NotFound,
     NotValid,
     TooLarge,
     UnreadableInput,
@@ -39,6 +38,7 @@ from judgments.imports.kinds import Checked, Finding, ImportKind
 from judgments.jobs import jobs, limited_process, storage
 from judgments.jobs.limited_process import Limits, largest, small, turns
 from judgments.models import Collection, Job, Upload, User, audit
+from judgments.web import access
 from judgments.web.middleware import check_quota
 
 PREVIEW_ROWS, PART = 10, 10_000
@@ -363,9 +363,10 @@ def _start(kind: str, title: str, parameters: dict[str, Any], upload: Upload, ac
 
 def work_on_reading(work: jobs.Work) -> dict[str, Any]:
     """Run the job of :func:`read_later`; an unreadable file is discarded."""
-    upload = Upload.objects.select_related("collection").filter(uuid=work.job.parameters["upload"]).first()
-    if upload is None:
-        raise NotFound("The file was discarded before it was read. Import it again.")
+    upload = access.existing(
+        Upload.objects.select_related("collection").filter(uuid=work.job.parameters["upload"]),
+        "The file was discarded before it was read. Import it again.",
+    )
     if not upload.report:
         with _thrown_away_if_useless(upload):
             _look(upload, progress=lambda read: work.progress(read, upload.bytes))
@@ -388,9 +389,10 @@ def _thrown_away_if_useless(upload: Upload) -> Iterator[None]:
 def work_on_upload(work: jobs.Work) -> dict[str, Any]:
     """Run the job of :func:`store_later`. After a crash, either nothing or everything is stored."""
     parameters = work.job.parameters
-    upload = Upload.objects.select_related("collection").filter(uuid=parameters["upload"]).first()
-    if upload is None:
-        raise NotFound("The file was discarded before it was stored. Import it again.")
+    upload = access.existing(
+        Upload.objects.select_related("collection").filter(uuid=parameters["upload"]),
+        "The file was discarded before it was stored. Import it again.",
+    )
     if upload.stored_at is not None:
         return {"rows": 0, "already": True}
     units = int(upload.report.get("units", 0))

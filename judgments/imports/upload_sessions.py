@@ -23,10 +23,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from assay.core.counted_nouns import amount
-from assay.core.errors import AssayError, Busy, Conflict, NotFound, NotValid, TooLarge, TooMany
+from assay.core.errors import AssayError, Busy, Conflict, NotValid, TooLarge, TooMany
 from judgments.imports.kinds import ImportKind
 from judgments.jobs import storage
 from judgments.models import Collection, UploadSession, User
+from judgments.web import access
 from judgments.web.middleware import RETRY_AFTER, check_quota
 
 State = UploadSession.State
@@ -75,10 +76,10 @@ def begin(
 
 def session_for(actor: User, collection: Collection, uuid: uuid_module.UUID) -> UploadSession:
     """Return the actor's own session with this id in the collection."""
-    session = UploadSession.objects.filter(collection=collection, created_by=actor, uuid=uuid).first()
-    if session is None:
-        raise NotFound("You have no such upload. It may have been discarded because nothing arrived for a day.")
-    return session
+    return access.existing(
+        UploadSession.objects.filter(collection=collection, created_by=actor, uuid=uuid),
+        "You have no such upload. It may have been discarded because nothing arrived for a day.",
+    )
 
 
 def add_chunk(session: UploadSession, *, offset: int, content: bytes) -> UploadSession:

@@ -6,13 +6,11 @@ a file imports it.
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from collections.abc import Mapping
 from typing import IO, Any
 
-from django.http import HttpRequest
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
@@ -23,7 +21,7 @@ from judgments.hooks import IMPORT_KINDS
 from judgments.imports import upload_sessions
 from judgments.models import UploadSession
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Json
+from judgments.web.endpoints import InCollection, Json, call
 from judgments.web.serializers import Strict
 
 LIMIT = upload_sessions.MOST_CHUNK_BYTES
@@ -76,28 +74,20 @@ class Chunk(BaseParser):
 
 
 class Uploads(InCollection):
-    """Uploads in chunks."""
-
-    serializer_class = UploadBody
     writes = access.STAFF
     also = (413, 429)
     tag = "uploads"
 
-    @extend_schema(
-        summary="Begin an upload in chunks",
-        request=UploadBegin,
+    @call(
+        "Begin an upload in chunks",
+        body=UploadBegin,
         responses={201: UploadBody, 200: UploadBody},
-        examples=[
-            OpenApiExample(
-                "A run", {"kind": "runs", "filename": "bm25.run", "bytes": 1, "sha256": "<hash>"}, request_only=True
-            )
-        ],
+        example=("A run", {"kind": "runs", "filename": "bm25.run", "bytes": 1, "sha256": "<hash>"}),
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, begin: dict[str, Any]) -> Response:
         """Return status 200 with your unfinished upload of this file, or with what is already stored of this file."""
-        begin = self.read_body(UploadBegin)
         kind = IMPORT_KINDS[begin["kind"]]
-        self.collection = access.collection_for(request.user, slug, kind.roles)
+        self.collection = access.collection_for(self.user, self.kwargs["slug"], kind.roles)
         stored = upload_sessions.existing(kind, self.collection, begin["sha256"])
         if stored is not None:
             known = {**begin, "uuid": None, "offset": begin["bytes"], "state": "stored", "stored": stored}
@@ -108,15 +98,12 @@ class Uploads(InCollection):
             filename=begin["filename"],
             size=begin["bytes"],
             sha256=begin["sha256"],
-            actor=request.user,
+            actor=self.user,
         )
         return self.respond(UploadBody, session, status=201 if new else 200)
 
 
 class OneUpload(InCollection):
-    """One of your uploads in chunks."""
-
-    serializer_class = UploadBody
     parser_classes = [Chunk, Json]
     takes_files = True
     writes = access.STAFF
@@ -127,40 +114,35 @@ class OneUpload(InCollection):
         super().initial(request, *args, **kwargs)
         self.session = upload_sessions.session_for(request.user, self.collection, kwargs["uuid"])
 
-    @extend_schema(summary="Get the state of an upload")
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Get the state of an upload", UploadBody)
+    def get(self) -> Any:
         """Return where the next chunk starts."""
-        return self.respond(UploadBody, self.session)
+        return self.session
 
-    @extend_schema(
-        summary="Send a chunk",
+    @call(
+        "Send a chunk",
+        UploadBody,
         request={"application/octet-stream": OpenApiTypes.BINARY},
         parameters=[
             OpenApiParameter("Upload-Offset", int, OpenApiParameter.HEADER, True, description="Where the chunk starts.")
         ],
     )
-    def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    def patch(self) -> Any:
         """Send the bytes from `offset` on. Another start gets status 409; read `offset` again and continue there."""
-        size = _declared(request._request)
-        content = request.data
+        size = int(self.request._request.META.get("CONTENT_LENGTH") or 0)
+        content = self.request.data
         if not isinstance(content, bytes):
             raise NotValid("Send the bytes of the file as application/octet-stream.")
         if len(content) > LIMIT:
             raise TooLarge(f"A chunk may have at most {LIMIT:,} bytes. Send a smaller chunk.")
         if len(content) < size:
             raise NotValid(f"The chunk is incomplete: {len(content):,} of {size:,} bytes arrived. Send it again.")
-        offset = request.headers.get("Upload-Offset", "")
+        offset = self.request.headers.get("Upload-Offset", "")
         if not (offset.isascii() and offset.isdigit() and len(offset) < 16):
             raise NotValid("The header Upload-Offset is missing. Send the position of the chunk's first byte.")
-        session = upload_sessions.add_chunk(self.session, offset=int(offset), content=content)
-        return self.respond(UploadBody, session)
+        return upload_sessions.add_chunk(self.session, offset=int(offset), content=content)
 
-    @extend_schema(summary="Cancel an upload", responses={204: None})
-    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Cancel an upload")
+    def delete(self) -> None:
         """Discard what arrived. What was imported stays stored."""
         upload_sessions.discard(self.session)
-        return Response(status=204)
-
-
-def _declared(request: HttpRequest) -> int:
-    return int(request.META.get("CONTENT_LENGTH") or 0)

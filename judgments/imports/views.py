@@ -32,7 +32,7 @@ from judgments.web.columns import Column
 from judgments.web.downloads import attachment
 from judgments.web.lists import Choice, Listing, answer
 from judgments.web.middleware import check_quota, takes_files
-from judgments.web.pages import form_page, get_page, post_action
+from judgments.web.pages import finish, form_page, get_page, post_action
 from judgments.web.posted_values import uuid_of
 
 # The list of a kind's stored rows, and the evaluation step that it belongs to.
@@ -77,8 +77,7 @@ def new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 
 
 def _read_by(request: HttpRequest, upload: Upload) -> HttpResponse:
-    messages.success(request, f"{upload.filename} is being checked. You can leave this page.")
-    return redirect(_reading(upload))
+    return finish(request, f"{upload.filename} is being checked. You can leave this page.", _reading(upload))
 
 
 def _ask(
@@ -268,9 +267,10 @@ def _day(value: Any) -> Any:
 
 def _reading(row: Upload) -> str:
     """Return the page of the job that reads or stores a file."""
-    job = Job.objects.filter(collection=row.collection, parameters__upload=str(row.uuid)).first()
-    if job is None:
-        raise NotFound("This file was not read. Import it again.")
+    job = access.existing(
+        Job.objects.filter(collection=row.collection, parameters__upload=str(row.uuid)),
+        "This file was not read. Import it again.",
+    )
     return reverse("job", args=[job.uuid])
 
 
@@ -296,8 +296,7 @@ def _store(request: HttpRequest, row: Upload, form: StoreForm) -> HttpResponse:
     accept = form.cleaned_data.get("accept_errors", False)
     stored = ingestion.store_soon(row, actor=request.user, accept_errors=accept, options=options)
     if isinstance(stored, Job):
-        messages.success(request, f"{row.filename} is being stored. You can leave this page.")
-        return redirect("job", stored.uuid)
+        return finish(request, f"{row.filename} is being stored. You can leave this page.", "job", stored.uuid)
     rows = f"{stored['rows']:,} row{'' if stored['rows'] == 1 else 's'}"
     left_out = f" {stored['left_out']:,} left out." if stored["left_out"] else ""
     messages.success(request, f"Stored {rows} from {row.filename}.{left_out}")
@@ -343,8 +342,8 @@ LABEL_SOURCES = Listing(
     columns=(
         Column("name", "Source", order="name", head=True, style="clip", url=lambda source: _page(source)),
         Column("kind", "Kind", order="kind", value=lambda source: source.get_kind_display()),
-        Column("labels", "Labels", order="label_count", numeric=True, value=lambda source: source.label_count),
-        Column("queries", "Queries", order="query_count", numeric=True, value=lambda source: source.query_count),
+        Column("labels", "Labels", order="label_count", numeric=True, value="label_count"),
+        Column("queries", "Queries", order="query_count", numeric=True, value="query_count"),
         Column("created_by", "Stored by", value=lambda source: str(source.created_by or "")),
         Column("created_at", "Stored", order="created_at", style="nowrap"),
         Column("sha256", "SHA-256", show=lambda source: f"{source.sha256[:12]}…", style="id"),
@@ -355,9 +354,8 @@ LABEL_SOURCES = Listing(
 )
 
 
-@get_page
-def source_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def source_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.label_sources.select_related("collection", "created_by").annotate(
         label_count=Count("labels"), query_count=Count("labels__query", distinct=True)
     )

@@ -42,7 +42,7 @@ class Kind:
     def check_installed(self) -> None:
         """Refuse a judge whose libraries are not installed."""
         if self.missing:
-            raise NotValid(self.missing, {"kind": self.missing})
+            raise NotValid(self.missing, "kind")
 
 
 TOGETHER = Kind(

@@ -8,10 +8,8 @@ from django.db import transaction
 from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
 from django.urls import reverse
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.authentication import SessionAuthentication
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from judgments.documents import result_templates
@@ -22,7 +20,7 @@ from judgments.models import ApiToken, Collection, InviteLink, MemberInvitation,
 from judgments.web import access
 from judgments.web.api_lists import wants_archived
 from judgments.web.endpoints import Endpoint, InCollection, Listed, Rows, call, listed, rows_called
-from judgments.web.serializers import Strict
+from judgments.web.serializers import Strict, Texts
 
 
 class Member(serializers.Serializer):
@@ -30,10 +28,8 @@ class Member(serializers.Serializer):
 
     username = serializers.CharField(source="user.username")
     role = serializers.ChoiceField(choices=Role.choices)
-    languages = serializers.ListField(
-        child=serializers.CharField(), help_text="Languages that the member reads, as tags such as de; empty means any."
-    )
-    qualifications = serializers.ListField(child=serializers.CharField(), help_text="Names of qualifications.")
+    languages = Texts(help_text="Languages that the member reads, as tags such as de; empty means any.")
+    qualifications = Texts(help_text="Names of qualifications.")
     since = serializers.DateTimeField(source="created_at")
 
 
@@ -133,7 +129,7 @@ class NewCollection(serializers.Serializer):
 
     slug = serializers.SlugField(max_length=60, help_text="Part of every URL; it cannot be changed later.")
     name = serializers.CharField(max_length=120)
-    description = serializers.CharField(required=False, allow_blank=True, default="")
+    description = serializers.CharField(allow_blank=True, default="")
 
 
 class CollectionChange(serializers.Serializer):
@@ -308,9 +304,9 @@ class FreshLink(LinkBody):
 class NewLink(Strict):
     """Recipient, role, round and lifetime of a link."""
 
-    meant_for = serializers.CharField(required=False, allow_blank=True, default="", max_length=100)
-    role = serializers.ChoiceField(choices=Role.choices, required=False, default=Role.RATER)
-    round = serializers.UUIDField(required=False, allow_null=True, default=None)
+    meant_for = serializers.CharField(allow_blank=True, default="", max_length=100)
+    role = serializers.ChoiceField(choices=Role.choices, default=Role.RATER)
+    round = serializers.UUIDField(allow_null=True, default=None)
     days = serializers.IntegerField(min_value=1, max_value=invite_links.MOST_DAYS, default=invite_links.USUAL_DAYS)
 
 
@@ -324,12 +320,12 @@ class InviteLinks(Rows):
     also = (409,)
     tag = "collections"
 
-    @extend_schema(summary="List invitation links")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    @call("List invitation links", responses=LinkBody)
+    def get(self) -> Response:
         """Return all links, including used, revoked and expired ones. The status is 404 if the operator has disabled
         links."""
         invite_links.switched_on()
-        return self.list(request)
+        return self.list(self.request)
 
     @call(
         "Create an invitation link",
@@ -356,9 +352,7 @@ class OneInviteLink(InCollection):
     @call("Revoke an invitation link")
     def delete(self) -> None:
         """The link stops working immediately. People who joined with it stay members."""
-        rows = self.collection.invite_links.filter(uuid=self.kwargs["uuid"])
-        link = access.existing(rows, "This collection has no such invitation link.")
-        invite_links.revoke(link, actor=self.user)
+        invite_links.revoke(self.one(self.collection.invite_links.all(), "invitation link"), actor=self.user)
 
 
 def once(body: dict[str, Any]) -> Response:
@@ -393,7 +387,7 @@ class NewToken(serializers.Serializer):
         help_text="`read`, `rate` (lease pairs and submit judgments), or `write` (everything that the user may do).",
     )
     expires_in_days = serializers.IntegerField(
-        source="days", required=False, default=ApiToken.USUAL_DAYS, min_value=1, max_value=ApiToken.MOST_DAYS
+        source="days", default=ApiToken.USUAL_DAYS, min_value=1, max_value=ApiToken.MOST_DAYS
     )
 
 

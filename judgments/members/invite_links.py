@@ -133,8 +133,7 @@ def read_people(text: str) -> list[str]:
     if long := next((person for person in people if len(person) > 100), None):
         raise NotValid("A line is too long.", {"people": f"Shorten it to at most 100 characters: {long[:40]}…"})
     if len(people) > MOST_AT_ONCE:
-        problem = f"Invite at most {MOST_AT_ONCE} people at once."
-        raise NotValid(problem, {"people": problem})
+        raise NotValid(f"Invite at most {MOST_AT_ONCE} people at once.", "people")
     return people
 
 

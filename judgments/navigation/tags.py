@@ -103,13 +103,9 @@ def _above(page: PageEntry, known: Mapping[str, Any], context: dict[str, Any]) -
         # The head of a round names the round and links its other pages.
         if url and not (tabs and (above.tabs or route == "round_progress")):
             query = above.query(context)
-            links.append(Link(_title(above, context), f"{url}?{query}" if query else url))
+            links.append(Link(above.name(context) if above.name else above.title, f"{url}?{query}" if query else url))
         route = above.parent
     return links[::-1]
-
-
-def _title(page: PageEntry, context: Mapping[str, Any]) -> str:
-    return page.name(context) if page.name else page.title
 
 
 @register.simple_tag

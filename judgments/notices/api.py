@@ -48,7 +48,6 @@ class Notices(Listed, Endpoint):
 
 
 class ReadNotices(Endpoint):
-    serializer_class = Marked
     tag = "notices"
 
     @call("Mark all notices as read", Marked, operation_id="notices_read_all")
@@ -58,7 +57,6 @@ class ReadNotices(Endpoint):
 
 
 class ReadNotice(Endpoint):
-    serializer_class = NoticeBody
     tag = "notices"
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

@@ -11,11 +11,11 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from assay.core.errors import NotFound
 from judgments.events.events import Emitted, leads, visible
 from judgments.events.kinds import KINDS
 from judgments.models import CollectionEvent, Notice, Role, User
 from judgments.notices.preferences import mail_is_set_up, wanted
+from judgments.web import access
 
 # Notices wait this long for others before they are sent by e-mail.
 MAIL_DELAY = timedelta(minutes=5)
@@ -83,10 +83,7 @@ def unread(user: Any) -> int:
 
 
 def get(user: Any, uuid: UUID) -> Notice:
-    notice = shown(user).filter(uuid=uuid).first()
-    if notice is None:
-        raise NotFound("This notice does not exist.")
-    return notice
+    return access.existing(shown(user).filter(uuid=uuid), "This notice does not exist.")
 
 
 def mark_read(user: Any, notice: Notice | None = None) -> int:

@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.csrf import csrf_exempt
@@ -20,7 +19,7 @@ from judgments.notices.preferences import Wish
 from judgments.web.columns import Column
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Listing, answer
-from judgments.web.pages import form_page, get_page, post_action
+from judgments.web.pages import finish, form_page, get_page, post_action
 
 
 def _list(request: HttpRequest) -> Listing:
@@ -37,15 +36,8 @@ def _list(request: HttpRequest) -> Listing:
         name="notices",
         noun=("notice", "notices"),
         columns=(
-            Column(
-                "text",
-                "Notice",
-                head=True,
-                style="wraps",
-                show=text,
-                url=lambda row: reverse("notice", args=[row.uuid]),
-            ),
-            Column("collection", "Collection", style="clip", value=lambda row: row.event.collection.name),
+            Column("text", "Notice", head=True, style="wraps", show=text, url=("notice", "uuid")),
+            Column("collection", "Collection", style="clip", value="event.collection.name"),
             Column("kind", "Kind", value=lambda row: KINDS[row.event.kind].title),
             Column("created_at", "Time", order="created_at", style="nowrap"),
             Column("read", "Read", style="nowrap", value=lambda row: row.read_at is not None, show=mark),
@@ -112,8 +104,7 @@ def preferences_page(request: HttpRequest) -> HttpResponse:
             stored = preferences.of_user(request.user)
             wishes = {name: Wish(wish.in_app, stored[name].by_mail) for name, wish in wishes.items()}
         preferences.save(request.user, wishes)
-        messages.success(request, "Saved.")
-        return redirect("notice_preferences")
+        return finish(request, "Saved.", "notice_preferences")
     return _preferences(request, AddressForm(initial={"email": request.user.email}))
 
 
@@ -148,8 +139,7 @@ def confirm_address(request: HttpRequest, token: str) -> HttpResponse:
     address = preferences.address_of(token, request.user)
     if request.method == "POST" and address:
         preferences.set_address(request.user, address)
-        messages.success(request, f"Notices will be sent to {address}.")
-        return redirect("notice_preferences")
+        return finish(request, f"Notices will be sent to {address}.", "notice_preferences")
     status = 200 if address else 404
     return render(request, "judgments/notices/confirm_address.html", {"address": address}, status=status)
 

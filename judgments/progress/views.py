@@ -8,7 +8,6 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Case, Exists, OuterRef, Prefetch, QuerySet, Subquery, Value, When, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -71,8 +70,8 @@ PAIRS = Listing(
             "query",
             "Query",
             order="query__text",
-            value=lambda pair: pair.query.text,
-            url=lambda pair: reverse("query", args=[pair.round.collection.slug, pair.query.uuid]),
+            value="query.text",
+            url=("query", "round.collection.slug", "query.uuid"),
             head=True,
             style="clip",
         ),
@@ -90,11 +89,11 @@ PAIRS = Listing(
             "Document",
             order="document__title",
             value=lambda pair: str(pair.document),
-            url=lambda pair: reverse("document", args=[pair.round.collection.slug, pair.document.uuid]),
+            url=("document", "round.collection.slug", "document.uuid"),
             style="clip",
         ),
-        Column("query_id", "Query id", order="query__query_id", value=lambda pair: pair.query.query_id, style="id"),
-        Column("doc_id", "Document id", order="document__doc_id", value=lambda pair: pair.document.doc_id, style="id"),
+        Column("query_id", "Query id", order="query__query_id", value="query.query_id", style="id"),
+        Column("doc_id", "Document id", order="document__doc_id", value="document.doc_id", style="id"),
     ),
     search=("query__text", "query__query_id", "document__title", "document__doc_id"),
     choices=(Choice("ratings", "Ratings", _by_fullness, [("none", "none yet"), ("some", "some"), ("all", "all")]),),
@@ -125,9 +124,8 @@ def pairs_of(round_: Round, viewer: Any) -> QuerySet[Pair]:
 SHOWN = 8
 
 
-@get_page
-def progress(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.STAFF)
+@get_page.of_round(access.STAFF)
+def progress(request: HttpRequest, round_: Round) -> HttpResponse:
     round_progress = progress_of(round_)
     file_format = request.GET.get("format")
     if file_format == "json":

@@ -16,6 +16,7 @@ from judgments.quality.rater_judgments import round_rater_of
 from judgments.rounds.api import DocumentOfPair, QueryOfPair
 from judgments.web import access
 from judgments.web.endpoints import InRound, Listed, call, listed
+from judgments.web.serializers import Texts
 
 
 class LookedBody(serializers.Serializer):
@@ -46,7 +47,7 @@ class FindingBody(serializers.Serializer):
     chance = serializers.FloatField(
         allow_null=True, help_text="Probability that a given rater gets such a result by chance."
     )
-    others = serializers.ListField(child=serializers.CharField(), help_text="Other raters involved.")
+    others = Texts(help_text="Other raters involved.")
     numbers = serializers.DictField()
     looked_at = LookedBody(allow_null=True)
 
@@ -60,9 +61,7 @@ class RaterBody(serializers.Serializer):
     pause_reason = serializers.CharField(allow_blank=True)
     calibrated = serializers.BooleanField()
     calibration_share = serializers.FloatField(allow_null=True)
-    alarms = serializers.ListField(
-        child=serializers.CharField(), help_text="Checks with an alert that no lead has acknowledged."
-    )
+    alarms = Texts(help_text="Checks with an alert that no lead has acknowledged.")
     checks = FindingBody(many=True)
 
 
@@ -89,10 +88,9 @@ class PauseSent(serializers.Serializer):
 class RequeueSent(serializers.Serializer):
     """The judgments to exclude, and the reason. With ``preview`` nothing changes."""
 
-    since = serializers.DateTimeField(required=False, allow_null=True, default=None)
-    queries = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    since = serializers.DateTimeField(allow_null=True, default=None)
+    queries = Texts(default=list)
     quicker_than = serializers.FloatField(
-        required=False,
         allow_null=True,
         default=None,
         min_value=0.1,
@@ -100,13 +98,9 @@ class RequeueSent(serializers.Serializer):
         help_text="Select only judgments made in fewer seconds than this.",
     )
     reason = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        default="",
-        max_length=pausing.LONGEST_REASON,
-        help_text="Required unless `preview` is true.",
+        allow_blank=True, default="", max_length=pausing.LONGEST_REASON, help_text="Required unless `preview` is true."
     )
-    preview = serializers.BooleanField(required=False, default=False)
+    preview = serializers.BooleanField(default=False)
 
 
 class RaterState(serializers.Serializer):
@@ -254,9 +248,7 @@ class KnownSent(serializers.Serializer):
     query_id = serializers.CharField()
     doc_id = serializers.CharField()
     grade = serializers.IntegerField(min_value=0, max_value=100)
-    explanation = serializers.CharField(
-        required=False, allow_blank=True, default="", max_length=gold_pairs.LONGEST_EXPLANATION
-    )
+    explanation = serializers.CharField(allow_blank=True, default="", max_length=gold_pairs.LONGEST_EXPLANATION)
 
 
 class GoldSent(serializers.Serializer):

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from collections.abc import Sequence
+from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.core.errors import NotFound, NotValid
+from assay.core.errors import NotValid
 from judgments.models import Collection, Query, QueryGroup
 from judgments.queries import groups as verbs
-from judgments.web.endpoints import InCollection, Rows, listed
+from judgments.web.endpoints import InCollection, Rows, call, listed
 
 
 class GroupBody(serializers.Serializer):
@@ -60,56 +58,45 @@ class QueryGroups(Rows):
     ordering = {"name": "name", "created_at": "created_at"}
     tag = "query groups"
 
-    @extend_schema(
-        summary="Group queries",
-        request=NewGroup,
-        responses={201: GroupBody},
-        examples=[OpenApiExample("Two", {"queries": ["q001", "q017"], "shares": True}, request_only=True)],
+    @call(
+        "Group queries", GroupBody, NewGroup, status=201, example=("Two", {"queries": ["q001", "q017"], "shares": True})
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, body: dict[str, Any]) -> Any:
         """By default the group gets the text of its most frequent query as its name."""
-        body = self.read_body(NewGroup)
         body["queries"] = queries_called(self.collection, body["queries"])
-        return self.respond(GroupBody, verbs.gather(self.collection, actor=request.user, **body), 201)
+        return verbs.gather(self.collection, actor=self.user, **body)
 
 
 class OneQueryGroup(InCollection):
-    """One group."""
-
-    serializer_class = GroupBody
     also = (409,)
     tag = "query groups"
 
-    @extend_schema(summary="Get a query group")
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Get a query group", GroupBody)
+    def get(self) -> Any:
         """Return the group's name and queries, and whether they share judgments."""
-        return self.respond(GroupBody, self._group(uuid))
+        return self._group()
 
-    @extend_schema(summary="Change a query group", request=GroupChange, responses=GroupBody)
-    def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Change a query group", request=GroupChange, responses=GroupBody)
+    def patch(self) -> Response:
         """Rename the group, turn sharing on or off, or remove queries. Frozen labels do not change."""
-        group, changes = self._group(uuid), self.read_body(GroupChange)
+        group, changes = self._group(), self.read_body(GroupChange)
         if "name" in changes:
-            group = verbs.rename(group, name=changes["name"], actor=request.user)
+            group = verbs.rename(group, name=changes["name"], actor=self.user)
         if "shares" in changes:
-            verbs.let_share(self.collection, [group], shares=changes["shares"], actor=request.user)
+            verbs.let_share(self.collection, [group], shares=changes["shares"], actor=self.user)
         if changes.get("take_out"):
-            verbs.take_out(group, queries_called(self.collection, changes["take_out"]), actor=request.user)
+            verbs.take_out(group, queries_called(self.collection, changes["take_out"]), actor=self.user)
         if not self.collection.query_groups.filter(pk=group.pk).exists():
             return Response(status=204)
-        return self.respond(GroupBody, self._group(uuid))
+        return self.respond(GroupBody, self._group())
 
-    @extend_schema(summary="Delete a query group", responses={204: None})
-    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Delete a query group")
+    def delete(self) -> None:
         """Each query is judged separately again. Judgments are kept."""
-        verbs.dissolve(self._group(uuid), actor=request.user)
-        return Response(status=204)
+        verbs.dissolve(self._group(), actor=self.user)
 
-    def _group(self, uuid: uuid_module.UUID) -> QueryGroup:
-        group = self.collection.query_groups.select_related("collection").filter(uuid=uuid).first()
-        if group is None:
-            raise NotFound("This collection has no such query group.")
-        return group
+    def _group(self) -> QueryGroup:
+        return self.one(self.collection.query_groups.select_related("collection"), "query group")
 
 
 def queries_called(collection: Collection, query_ids: Sequence[str]) -> list[Query]:
@@ -117,6 +104,5 @@ def queries_called(collection: Collection, query_ids: Sequence[str]) -> list[Que
     by_id = {query.query_id: query for query in collection.queries.filter(query_id__in=query_ids)}
     strange = [query_id for query_id in query_ids if query_id not in by_id]
     if strange:
-        message = f"This collection has no queries with these ids: {', '.join(strange[:10])}."
-        raise NotValid(message, {"queries": message})
+        raise NotValid(f"This collection has no queries with these ids: {', '.join(strange[:10])}.", "queries")
     return [by_id[query_id] for query_id in dict.fromkeys(query_ids)]

@@ -107,7 +107,7 @@ def draft_missing(
 ) -> int:
     """Draft a narrative for each query that has neither a narrative nor a draft; return their number."""
     member = DRAFTERS[drafter]
-    rows = _bare(collection)
+    rows = collection.queries.filter(Q(narrative=""), Q(draft="")).order_by("pk")
     only = [query.pk for query in queries]
     missing = list(rows.filter(pk__in=only) if only else rows)
     named = titles(missing)
@@ -147,10 +147,6 @@ def judged_before(query: Query) -> int:
     return Judgment.objects.counted().filter(pair__query=query).count()
 
 
-def _bare(collection: Collection) -> QuerySet[Query]:
-    return collection.queries.filter(Q(narrative=""), Q(draft="")).order_by("pk")
-
-
 def _spellings(collection: Collection) -> dict[str, list[str]]:
     spellings: dict[str, list[str]] = {}
     rows = collection.queries.exclude(group="").order_by("-frequency", "query_id")
@@ -162,13 +158,11 @@ def _spellings(collection: Collection) -> dict[str, list[str]]:
 def _checked(text: str, *, finished: bool = True) -> str:
     text = text.replace("\r\n", "\n").strip()
     if len(text) > LONGEST:
-        message = f"This narrative has {len(text):,} characters. Shorten it to at most {LONGEST:,}."
-        raise NotValid(message, {"narrative": message})
+        raise NotValid(f"This narrative has {len(text):,} characters. Shorten it to at most {LONGEST:,}.", "narrative")
     if "\0" in text:
         raise NotValid("The narrative contains a NUL character.", {"narrative": "Remove the NUL character."})
     if finished and unfinished(text):
-        message = "The draft still has placeholders. Fill in the text in brackets, or remove it."
-        raise NotValid(message, {"narrative": message})
+        raise NotValid("The draft still has placeholders. Fill in the text in brackets, or remove it.", "narrative")
     return text
 
 

@@ -6,10 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from django import forms
-from django.contrib import messages
 from django.db.models import Case, Value, When
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.urls import reverse
 
 from assay.formats.row_types import StratumRow
@@ -21,7 +19,7 @@ from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Listing, answer, how_many
-from judgments.web.pages import form_page, get_page
+from judgments.web.pages import finish, form_page, get_page
 
 
 class NarrativeForm(AssayForm):
@@ -51,7 +49,7 @@ QUERIES = Listing(
     noun=("query", "queries"),
     columns=(
         Column("query_id", "Id", order="query_id", style="id"),
-        Column("query", "Query", order="text", value=lambda query: query.text, url=_address, head=True, style="clip"),
+        Column("query", "Query", order="text", value="text", url=_address, head=True, style="clip"),
         Column("frequency", "Searches", order="frequency", numeric=True),
         Column("tier", "Tier", order="tier"),
         Column("stratum", "Stratum", order="stratum__name", value=lambda query: str(query.stratum or ""), style="id"),
@@ -60,7 +58,7 @@ QUERIES = Listing(
         Column("weight", "Weight", order="weight", numeric=True, digits=5),
         Column("group", "Group", order="group", style="id"),
         Column("narrative", "Need", style="clip muted"),
-        Column("pairs", "Pairs", order="pair_count", numeric=True, value=lambda query: query.pair_count),
+        Column("pairs", "Pairs", order="pair_count", numeric=True, value="pair_count"),
     ),
     search=("query_id", "text", "narrative"),
     choices=(
@@ -77,9 +75,8 @@ QUERIES = Listing(
 _WITHOUT_STRATA = replace(QUERIES, columns=tuple(column for column in QUERIES.columns if column.key != "stratum"))
 
 
-@get_page
-def query_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def query_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.queries.select_related("collection", "stratum")
     rows = rows.annotate(pair_count=how_many(Pair.objects, "query"))
     context = {
@@ -99,14 +96,14 @@ PAIRS = Listing(
     name="pairs",
     noun=("pair", "pairs"),
     columns=(
-        Column("round", "Round", order="round__name", value=lambda pair: pair.round.name),
-        Column("doc_id", "Document", order="document__doc_id", value=lambda pair: pair.document.doc_id, style="id"),
+        Column("round", "Round", order="round__name", value="round.name"),
+        Column("doc_id", "Document", order="document__doc_id", value="document.doc_id", style="id"),
         Column(
             "title",
             "Title",
             order="document__title",
             value=lambda pair: str(pair.document),
-            url=lambda pair: reverse("document", args=[pair.round.collection.slug, pair.document.uuid]),
+            url=("document", "round.collection.slug", "document.uuid"),
             head=True,
             style="clip",
         ),
@@ -136,8 +133,7 @@ def query(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     form = NarrativeForm(request.POST or None, initial={"narrative": row.narrative or row.draft})
     if request.method == "POST" and form.is_valid():
         with form.telling():
-            messages.success(request, _write(row, form.cleaned_data["narrative"], request))
-            return redirect(request.get_full_path())
+            return finish(request, _write(row, form.cleaned_data["narrative"], request), request.get_full_path())
     pairs = Pair.objects.filter(query=row).select_related("round__collection", "document", "query")
     untold = _untold(request.user, row)
     pairs = pairs.annotate(

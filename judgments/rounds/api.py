@@ -20,8 +20,7 @@ from judgments.rounds.answer_dimensions import DIMENSIONS
 from judgments.rounds.answer_rounds import MOST_ANSWERS, MOST_PASSAGES, GivenAnswer, Passage, create_answer_rounds
 from judgments.rounds.settings import LONGEST_QUALIFICATION, NAMES, SETTINGS, RoundSettings
 from judgments.web.endpoints import InCollection, InRound, call
-from judgments.web.seeds import Seed
-from judgments.web.serializers import Strict
+from judgments.web.serializers import Seed, Strict, Texts
 
 
 class QueryOfPair(serializers.Serializer):
@@ -68,7 +67,7 @@ class GradeBody(Strict):
 
     value = serializers.IntegerField()
     label = serializers.CharField(max_length=40)
-    cue = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
+    cue = serializers.CharField(max_length=200, allow_blank=True, default="")
 
 
 class ScaleBody(Strict):
@@ -76,7 +75,6 @@ class ScaleBody(Strict):
 
     grades = GradeBody(many=True)
     relevant_from = serializers.IntegerField(
-        required=False,
         allow_null=True,
         default=None,
         help_text="The lowest grade that counts as relevant in binary metrics; null "
@@ -138,11 +136,7 @@ class RoundChange(SettingsBody):
         "This field cannot change after a round is created. Create a new round.",
     )
     name = serializers.CharField(max_length=120, required=False)
-    raters = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="User names of raters to add. Existing raters are kept.",
-    )
+    raters = Texts(required=False, help_text="User names of raters to add. Existing raters are kept.")
 
 
 def shown_rounds() -> QuerySet[Round]:
@@ -231,8 +225,8 @@ class PassageBody(Strict):
 
     doc_id = serializers.CharField(trim_whitespace=False)
     text = serializers.CharField(allow_blank=True, trim_whitespace=False)
-    title = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
-    url = serializers.CharField(required=False, allow_blank=True, default="")
+    title = serializers.CharField(allow_blank=True, default="", trim_whitespace=False)
+    url = serializers.CharField(allow_blank=True, default="")
 
 
 class AnswerSentForGrading(Strict):
@@ -242,13 +236,10 @@ class AnswerSentForGrading(Strict):
     query = serializers.CharField(trim_whitespace=False, help_text="The question. It is not added to the queries.")
     text = serializers.CharField(trim_whitespace=False, help_text="The system's answer.")
     evidence = PassageBody(
-        many=True,
-        required=False,
-        default=list,
-        help_text=f"Passages in the order of citations; at most {MOST_PASSAGES}.",
+        many=True, default=list, help_text=f"Passages in the order of citations; at most {MOST_PASSAGES}."
     )
     reference = serializers.CharField(
-        required=False, allow_blank=True, default="", help_text="The reference answer; `faithful` does not show it."
+        allow_blank=True, default="", help_text="The reference answer; `faithful` does not show it."
     )
 
 
@@ -262,19 +253,13 @@ class AnswerRoundsSent(SettingsBody):
         default=list(DIMENSIONS),
         help_text="By default all dimensions.",
     )
-    scale = ScaleBody(
-        required=False,
-        allow_null=True,
-        default=None,
-        help_text="The scale; null for 0-2 with labels for the dimension.",
-    )
+    scale = ScaleBody(allow_null=True, default=None, help_text="The scale; null for 0-2 with labels for the dimension.")
     guidelines = serializers.DictField(
         child=serializers.CharField(trim_whitespace=False),
-        required=False,
         default=dict,
         help_text="Markdown by dimension, which replaces the default guidelines.",
     )
-    raters = serializers.ListField(child=serializers.CharField(), default=list, help_text="User names of the raters.")
+    raters = Texts(default=list, help_text="User names of the raters.")
     seed = Seed()
 
 

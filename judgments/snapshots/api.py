@@ -27,6 +27,7 @@ from judgments.snapshots.merging import MERGES
 from judgments.web import access
 from judgments.web.downloads import resumable
 from judgments.web.endpoints import AnyAccept, Endpoint, InCollection, Rows, call, file_responses, listed, rows_called
+from judgments.web.serializers import Texts
 
 
 class SnapshotBody(serializers.Serializer):
@@ -86,7 +87,6 @@ class LabelChoice(serializers.Serializer):
         help_text="Label sources for `imported`; an empty list means all imports. Labels from clicks must be listed.",
     )
     judge = serializers.CharField(
-        required=False,
         allow_blank=True,
         default="",
         max_length=120,
@@ -136,7 +136,7 @@ class FreezePreviewBody(serializers.Serializer):
     rules = serializers.ListField(
         child=serializers.DictField(), allow_null=True, help_text="The labels under each rule."
     )
-    doubts = serializers.ListField(child=serializers.CharField())
+    doubts = Texts()
     needs_reason = serializers.BooleanField(help_text="Whether freezing requires `override_reason`.")
     can_freeze = serializers.BooleanField()
 

@@ -17,6 +17,7 @@ from django.db.models import F, Model, QuerySet
 from assay.core.errors import NotAllowed, NotFound
 from judgments.models import Collection, Job, Membership, Pair, Role, Round, RoundRater, Snapshot
 from judgments.models.fields import Compiled, Given
+from judgments.web.posted_values import uuid_of
 
 Row = TypeVar("Row", bound=Model)
 
@@ -128,7 +129,5 @@ def existing(rows: QuerySet[Row], problem: str) -> Row:
 
 
 def pair_for(user: Any, round_: Round, uuid: uuid_module.UUID) -> Pair:
-    try:
-        return round_.pairs.select_related("query", "document", "round").get(uuid=uuid)
-    except (Pair.DoesNotExist, ValueError, ValidationError) as error:
-        raise NotFound("This round has no such pair.") from error
+    rows = round_.pairs.select_related("query", "document", "round").filter(uuid=uuid_of(str(uuid)))
+    return existing(rows, "This round has no such pair.")

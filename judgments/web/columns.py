@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -16,26 +17,26 @@ from judgments.web.figures import number
 
 @dataclass(frozen=True)
 class Column:
-    """One column, declared once for the page and the file."""
+    """One column, declared once for the page and the file.
+
+    ``value`` is a function or a path such as ``pair.query.text``, by default the key; ``url`` is a function, or the
+    name of a route with the paths of its arguments.
+    """
 
     key: str
     title: str
     order: str = ""
     numeric: bool = False
-    value: Callable[[Any], Any] | None = None
+    value: Callable[[Any], Any] | str = ""
     show: Callable[[Any], Any] | None = None
-    url: Callable[[Any], str] | None = None
+    url: Callable[[Any], str] | tuple[str, ...] = ()
     head: bool = False
     style: str = ""
     digits: int = 3
 
     def plain(self, row: Any) -> Any:
         """Return the value for the file."""
-        if self.value is not None:
-            return self.value(row)
-        for part in self.key.split("."):
-            row = row.get(part) if isinstance(row, Mapping) else getattr(row, part)
-        return row() if callable(row) else row
+        return self.value(row) if callable(self.value) else _at(row, self.value or self.key)
 
     def in_file(self, row: Any) -> str:
         """Return the value as the text of a CSV cell, escaped so that a spreadsheet does not run it."""
@@ -50,8 +51,17 @@ class Column:
 
     def cell(self, row: Any) -> Cell:
         shown = _shown(self.show(row) if self.show is not None else self.plain(row), self.digits)
-        url = self.url(row) if self.url is not None else ""
+        url = self.url(row) if callable(self.url) else self._route(row)
         return Cell(format_html('<a href="{}">{}</a>', url, shown) if url and shown else shown, self)
+
+    def _route(self, row: Any) -> str:
+        return reverse(self.url[0], args=[_at(row, path) for path in self.url[1:]]) if self.url else ""
+
+
+def _at(row: Any, path: str) -> Any:
+    for part in path.split("."):
+        row = row.get(part) if isinstance(row, Mapping) else getattr(row, part)
+    return row() if callable(row) else row
 
 
 @dataclass(frozen=True)

@@ -323,6 +323,10 @@ class InCollection(Endpoint):
         super().initial(request, *args, **kwargs)
         self.collection = access.collection_for(request.user, kwargs["slug"], self.roles)
 
+    def one(self, rows: QuerySet[Row], noun: str) -> Row:
+        """Return the row of the collection with the id in the address."""
+        return access.existing(rows.filter(uuid=self.kwargs["uuid"]), f"This collection has no such {noun}.")
+
 
 def listed(summary: str, description: str, *parameters: OpenApiParameter) -> Callable[[type], type]:
     """Return a class decorator for a list: its description, and the parameters that it reads besides its filters."""
@@ -365,8 +369,7 @@ def rows_called(rows: QuerySet[Row], uuids: Sequence[uuid_module.UUID], field: s
     by_uuid = {row.uuid: row for row in rows.filter(uuid__in=uuids)}
     strange = [str(uuid) for uuid in uuids if uuid not in by_uuid]
     if strange:
-        message = f"This collection has no {noun} with the ids {', '.join(strange)}."
-        raise NotValid(message, {field: message})
+        raise NotValid(f"This collection has no {noun} with the ids {', '.join(strange)}.", field)
     return [by_uuid[uuid] for uuid in dict.fromkeys(uuids)]
 
 

@@ -1,4 +1,4 @@
-"""Serializer base class that rejects unknown keys by name."""
+"""Serializer base class that rejects unknown keys by name, and fields for lists."""
 
 from __future__ import annotations
 
@@ -20,3 +20,23 @@ class Strict(serializers.Serializer):
             message = f"Unknown field. Known fields: {', '.join(names)}."
             raise serializers.ValidationError({name: self.FIXED.get(name, message) for name in strange})
         return super().to_internal_value(data)
+
+
+class Texts(serializers.ListField):
+    """A list of texts."""
+
+    child = serializers.CharField()
+
+
+class Values(serializers.ListField):
+    """A list of any JSON values."""
+
+    child = serializers.JSONField()
+
+
+class Seed(serializers.IntegerField):
+    """A whole number that the database can keep; the same seed gives the same draw."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        given = {"default": 1, "min_value": -(2**63), "max_value": 2**63 - 1}
+        super().__init__(**{**given, "help_text": "The same seed gives the same draw.", **kwargs})

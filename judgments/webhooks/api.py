@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
-from assay.core.errors import NotFound
 from judgments.events.kinds import KINDS, WEBHOOK_EVENTS
 from judgments.models import Delivery, Webhook
 from judgments.web import access
 from judgments.web.endpoints import InCollection, Listed, Rows, call, listed
+from judgments.web.serializers import Texts
 from judgments.webhooks import deliveries, webhooks
 from judgments.webhooks.sending import LONGEST_ADDRESS
 
@@ -26,7 +24,7 @@ class WebhookBody(serializers.Serializer):
     id = serializers.UUIDField(source="uuid")
     address = serializers.CharField()
     description = serializers.CharField()
-    events = serializers.ListField(child=serializers.CharField())
+    events = Texts()
     active = serializers.BooleanField()
     failing_since = serializers.DateTimeField(
         allow_null=True, help_text="Time of the first failure since the last success."
@@ -45,7 +43,7 @@ class NewWebhook(serializers.Serializer):
     """A webhook to add."""
 
     address = serializers.CharField(max_length=LONGEST_ADDRESS, help_text="An https address that the operator allows.")
-    events = serializers.ListField(child=serializers.CharField(), help_text=EVENTS)
+    events = Texts(help_text=EVENTS)
     description = serializers.CharField(max_length=200, allow_blank=True, default="")
 
 
@@ -53,7 +51,7 @@ class WebhookChanges(serializers.Serializer):
     """The fields of a webhook that can be changed."""
 
     address = serializers.CharField(max_length=LONGEST_ADDRESS)
-    events = serializers.ListField(child=serializers.CharField(), help_text=EVENTS)
+    events = Texts(help_text=EVENTS)
     description = serializers.CharField(max_length=200, allow_blank=True)
     active = serializers.BooleanField(help_text="A webhook that is switched off receives nothing.")
     rotate_secret = serializers.BooleanField(help_text="If true, the response has a new `secret`.")
@@ -121,29 +119,24 @@ class InWebhook(InCollection):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        hook = self.collection.webhooks.filter(uuid=kwargs["uuid"]).first()
-        if hook is None:
-            raise NotFound("This collection has no such webhook.")
-        self.webhook = hook
+        self.webhook = self.one(self.collection.webhooks.all(), "webhook")
 
 
 class OneWebhook(InWebhook):
-    """One webhook."""
-
     @call("Get a webhook", WebhookBody)
     def get(self) -> Webhook:
         """Return the webhook without its secret."""
         return self.webhook
 
-    @extend_schema(summary="Change a webhook", request=WebhookChanges, responses={200: ChangedWebhook})
-    def patch(self, request: Request, **kwargs: Any) -> Response:
+    @call("Change a webhook", ChangedWebhook, request=WebhookChanges)
+    def patch(self) -> Any:
         """Omitted fields stay unchanged. After a rotation, deliveries are signed with both secrets for a day."""
         fields = self.read_body(WebhookChanges, partial=True)
         rotates = fields.pop("rotate_secret", False)
         hook = webhooks.change(self.webhook, actor=self.user, **fields) if fields else self.webhook
         if rotates:
             hook = _with_secret(hook, webhooks.rotate(hook, actor=self.user))
-        return self.respond(ChangedWebhook, hook)
+        return hook
 
     @call("Delete a webhook")
     def delete(self) -> None:
@@ -152,9 +145,6 @@ class OneWebhook(InWebhook):
 
 
 class TestWebhook(InWebhook):
-    """A test event."""
-
-    serializer_class = DeliveryBody
     also = (503,)
 
     @call("Send a test event", DeliveryBody)

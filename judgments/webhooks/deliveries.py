@@ -7,7 +7,10 @@ the collection has such pairs left, because any lead may read what the receiver 
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -23,8 +26,23 @@ from judgments.members import grants
 from judgments.models import CollectionEvent, Delivery, User, Webhook, audit
 from judgments.web.concurrency_limit import outside_turns
 from judgments.webhooks.sending import TIMEOUT, Answer, send
-from judgments.webhooks.signature import HEADER, signature
 from judgments.webhooks.webhooks import secrets_of
+
+HEADER = "Assay-Signature"
+
+
+def signature(secrets: Iterable[str], timestamp: int, body: bytes) -> str:
+    """Return the header's value with one signature for each secret.
+
+    Examples
+    --------
+    >>> signature(["whsec_example"], 1767225600, b"{}")[:20]
+    't=1767225600,v1=6bbc'
+    """
+    signed = b"%d." % timestamp + body
+    each = (hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest() for secret in secrets)
+    return ",".join([f"t={timestamp}", *(f"v1={digest}" for digest in each)])
+
 
 KIND = "webhooks"
 TEST = "test"

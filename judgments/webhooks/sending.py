@@ -52,7 +52,7 @@ def checked_address(address: str, allowed: Allowed) -> str:
     elif not allowed.names(host, port):
         problem = allowed.refusal(host, port)
     if problem:
-        raise NotValid(problem, {"address": problem})
+        raise NotValid(problem, "address")
     return address
 
 

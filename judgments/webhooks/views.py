@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from judgments.events.kinds import KINDS
+from judgments.events.kinds import KINDS, WEBHOOK_EVENTS
 from judgments.members import grants
 from judgments.models import Collection, Delivery, Webhook
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import state
+from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Listing, answer
-from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
+from judgments.web.pages import errors_as_messages, finish, form_page, get_page, post_action
 from judgments.webhooks import deliveries, webhooks
-from judgments.webhooks.forms import WebhookForm
+from judgments.webhooks.sending import LONGEST_ADDRESS
+
+
+class WebhookForm(AssayForm):
+    address = forms.CharField(
+        max_length=LONGEST_ADDRESS,
+        help_text="For example https://hooks.example.com/assay. Assay sends a POST request with JSON to it.",
+        widget=forms.TextInput(attrs={"spellcheck": "false", "inputmode": "url"}),
+    )
+    description = forms.CharField(
+        label="Description (optional)",
+        required=False,
+        max_length=200,
+        help_text="For example: the team’s chat channel.",
+    )
+    events = forms.MultipleChoiceField(
+        choices=[(name, f"{KINDS[name].title} ({name})") for name in WEBHOOK_EVENTS],
+        widget=forms.CheckboxSelectMultiple,
+    )
+
 
 SHAPES = {Delivery.State.WAITING: "doing", Delivery.State.DELIVERED: "done", Delivery.State.FAILED: "fail"}
 
@@ -44,7 +64,7 @@ WEBHOOKS = Listing(
             head=True,
             style="clip",
             value=str,
-            url=lambda row: reverse("webhook", args=[row.collection.slug, row.uuid]),
+            url=("webhook", "collection.slug", "uuid"),
         ),
         Column("address", "Address", order="address", style="clip"),
         Column("events", "Events", value=lambda row: ", ".join(_title(name) for name in row.events)),
@@ -74,7 +94,7 @@ def _deliveries(request: HttpRequest, collection: Collection) -> Listing:
                 "state",
                 "State",
                 order="state",
-                value=lambda row: row.state,
+                value="state",
                 show=lambda row: state(SHAPES[row.state], row.get_state_display()),
             ),
             Column("attempts", "Attempts", order="attempts", numeric=True),
@@ -92,17 +112,15 @@ def _deliveries(request: HttpRequest, collection: Collection) -> Listing:
     )
 
 
-@get_page
-def webhook_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@get_page.of_collection(access.LEADS)
+def webhook_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     context = {"collection": collection, "hosts": grants.webhook_access(collection).hosts, "most": webhooks.MOST}
     rows = collection.webhooks.select_related("collection")
     return answer(request, WEBHOOKS, rows, "judgments/webhooks/webhooks.html", context)
 
 
-@form_page
-def webhook_new(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@form_page.of_collection(access.LEADS)
+def webhook_new(request: HttpRequest, collection: Collection) -> HttpResponse:
     form = WebhookForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with form.telling():
@@ -125,8 +143,7 @@ def webhook_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with form.telling():
             webhooks.change(hook, actor=request.user, **form.cleaned_data)
-            messages.success(request, "Saved.")
-            return redirect("webhook", slug, uuid)
+            return finish(request, "Saved.", "webhook", slug, uuid)
     context = {"collection": collection, "form": form, "webhook": hook}
     return render(request, "judgments/webhooks/webhook_change.html", context, status=form.status)
 
@@ -136,8 +153,7 @@ def webhook_remove(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, hook = _reached(request, slug, uuid)
     if request.method == "POST":
         webhooks.remove(hook, actor=request.user)
-        messages.success(request, f"The webhook {hook} was deleted.")
-        return redirect("webhooks", slug)
+        return finish(request, f"The webhook {hook} was deleted.", "webhooks", slug)
     context = {"collection": collection, "webhook": hook, "deliveries": deliveries.listed(hook).count()}
     return render(request, "judgments/webhooks/webhook_remove.html", context)
 
@@ -153,8 +169,7 @@ def webhook_rotate(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 def webhook_switch(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     _, hook = _reached(request, slug, uuid)
     changed = webhooks.change(hook, actor=request.user, active="on" in request.POST)
-    messages.success(request, f"The webhook is {'on' if changed.active else 'off'}.")
-    return redirect("webhook", slug, uuid)
+    return finish(request, f"The webhook is {'on' if changed.active else 'off'}.", "webhook", slug, uuid)
 
 
 @post_action

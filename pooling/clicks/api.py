@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Count
-from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from assay.clicks import CLICK_MODELS
 from assay.clicks.grade_cuts import MOST_CUTS
@@ -19,7 +16,7 @@ from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, json_lines
 from judgments.models import LabelSource
 from judgments.web import access
-from judgments.web.endpoints import InCollection
+from judgments.web.endpoints import InCollection, call
 from pooling.clicks import agreement as click_agreement
 from pooling.clicks import click_logs, label_sources
 
@@ -167,31 +164,27 @@ class ClickSources(Imports):
 class OneClickSource(InCollection):
     """One click label source."""
 
-    serializer_class = OneClickSourceBody
     tag = "labels"
 
-    @extend_schema(summary="Get a click label source")
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        row = access.reach(SOURCES.filter(collection=self.collection), request.user, self.roles, uuid=uuid)
-        return self.respond(OneClickSourceBody, row)
+    @call("Get a click label source", OneClickSourceBody)
+    def get(self) -> Any:
+        return access.reach(SOURCES.filter(collection=self.collection), self.user, self.roles, uuid=self.kwargs["uuid"])
 
 
 class ClickGrades(InCollection):
-    """Grades created from the labels of a source."""
-
     writes = access.LEADS
-    serializer_class = ClickSourceBody
     also = (409,)
     tag = "labels"
 
-    @extend_schema(
-        summary="Create grades from click labels",
+    @call(
+        "Create grades from click labels",
+        ClickSourceBody,
+        status=201,
         request=GradeCuts,
-        responses={201: ClickSourceBody},
-        examples=[OpenApiExample("Four grades", {"name": "clicks 0-3", "cuts": [0.5, 1, 2]}, request_only=True)],
+        example=("Four grades", {"name": "clicks 0-3", "cuts": [0.5, 1, 2]}),
     )
-    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    def post(self) -> Any:
         """The grades become a new source. The original labels stay unchanged."""
-        row = access.reach(SOURCES.filter(collection=self.collection), request.user, self.roles, uuid=uuid)
-        made = label_sources.make_grades(row, actor=request.user, **self.read_body(GradeCuts))
-        return self.respond(ClickSourceBody, SOURCES.get(pk=made.pk), 201)
+        row = access.reach(SOURCES.filter(collection=self.collection), self.user, self.roles, uuid=self.kwargs["uuid"])
+        made = label_sources.make_grades(row, actor=self.user, **self.read_body(GradeCuts))
+        return SOURCES.get(pk=made.pk)

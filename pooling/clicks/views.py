@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 
 from assay.clicks import CLICK_MODELS
 from assay.clicks.grade_cuts import parse_cuts
@@ -29,16 +28,11 @@ SOURCES = Listing(
     noun=("source", "sources"),
     columns=(
         Column(
-            "name",
-            "Source",
-            order="name",
-            head=True,
-            style="clip",
-            url=lambda source: reverse("click_source", args=[source.collection.slug, source.uuid]),
+            "name", "Source", order="name", head=True, style="clip", url=("click_source", "collection.slug", "uuid")
         ),
         Column("model", "Label", value=lambda source: _model(source)),
-        Column("labels", "Labels", order="label_count", numeric=True, value=lambda source: source.label_count),
-        Column("queries", "Queries", order="query_count", numeric=True, value=lambda source: source.query_count),
+        Column("labels", "Labels", order="label_count", numeric=True, value="label_count"),
+        Column("queries", "Queries", order="query_count", numeric=True, value="query_count"),
         Column("impressions", "Impressions", numeric=True, value=lambda source: source.report["impressions"]),
         Column("clicks", "Clicks", numeric=True, value=lambda source: source.report["clicks"]),
         Column("created_by", "Stored by", value=lambda source: str(source.created_by or "")),
@@ -51,29 +45,27 @@ LABELS = Listing(
     name="click-labels",
     noun=("label", "labels"),
     columns=(
-        Column("query_id", "Query id", order="query__query_id", value=lambda row: row.query.query_id, style="id clip"),
-        Column("query", "Query", order="query__text", head=True, value=lambda row: row.query.text, style="clip"),
-        Column("doc_id", "Document", order="document__doc_id", value=lambda row: row.document.doc_id, style="id"),
-        Column("title", "Title", value=lambda row: row.document.title, style="clip"),
-        Column(
-            "label", "Label", order="value", numeric=True, value=lambda row: row.value, show=lambda row: _label(row)
-        ),
-        Column("low", "Interval from", order="click_count__low", numeric=True, value=lambda row: row.click_count.low),
-        Column("high", "Interval to", order="click_count__high", numeric=True, value=lambda row: row.click_count.high),
+        Column("query_id", "Query id", order="query__query_id", value="query.query_id", style="id clip"),
+        Column("query", "Query", order="query__text", head=True, value="query.text", style="clip"),
+        Column("doc_id", "Document", order="document__doc_id", value="document.doc_id", style="id"),
+        Column("title", "Title", value="document.title", style="clip"),
+        Column("label", "Label", order="value", numeric=True, value="value", show=lambda row: _label(row)),
+        Column("low", "Interval from", order="click_count__low", numeric=True, value="click_count.low"),
+        Column("high", "Interval to", order="click_count__high", numeric=True, value="click_count.high"),
         Column(
             "impressions",
             "Impressions",
             order="click_count__impressions",
             numeric=True,
-            value=lambda row: row.click_count.impressions,
+            value="click_count.impressions",
         ),
-        Column("clicks", "Clicks", order="click_count__clicks", numeric=True, value=lambda row: row.click_count.clicks),
+        Column("clicks", "Clicks", order="click_count__clicks", numeric=True, value="click_count.clicks"),
         Column(
             "expected",
             "Expected clicks",
             order="click_count__expected",
             numeric=True,
-            value=lambda row: row.click_count.expected,
+            value="click_count.expected",
             show=lambda row: number(row.click_count.expected, 1),
         ),
     ),
@@ -105,8 +97,8 @@ RANKS = (
     Column("clicks", "Clicks", numeric=True, value=lambda row: row[2]),
 )
 BINS = (
-    Column("label", "Label", head=True, value=lambda one: one.words),
-    Column("pairs", "Pairs", numeric=True, value=lambda one: one.pairs),
+    Column("label", "Label", head=True, value="words"),
+    Column("pairs", "Pairs", numeric=True, value="pairs"),
 )
 
 
@@ -129,9 +121,8 @@ class GradesForm(AssayForm):
             super().tell(error)
 
 
-@get_page
-def source_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def source_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     return answer(
         request, SOURCES, sources(collection), "pooling/clicks/click_sources.html", {"collection": collection}
     )

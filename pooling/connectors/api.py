@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from dataclasses import asdict
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,10 +13,10 @@ from rest_framework.response import Response
 from assay.connectors import CONNECTORS
 from assay.connectors.connector import DEEPEST
 from assay.connectors.fetch import Plan
-from assay.core.errors import NotFound
 from judgments.jobs.api import Started, StartedWith, started
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Listed, Rows, listed
+from judgments.web.endpoints import InCollection, Listed, Rows, call, listed
+from judgments.web.serializers import Values
 from pooling.connectors import connections, fetching
 from pooling.models import Connector, Fetch
 
@@ -86,9 +85,7 @@ class Trial(serializers.Serializer):
 class Tryout(serializers.Serializer):
     """The engine's response."""
 
-    hits = serializers.ListField(
-        child=serializers.JSONField(), help_text="Documents with doc_id, score, title, text, url, image and fields."
-    )
+    hits = Values(help_text="Documents with doc_id, score, title, text, url, image and fields.")
 
 
 class FetchBody(serializers.Serializer):
@@ -132,27 +129,23 @@ class Connectors(Rows):
     also = (409, 503)
     tag = "connectors"
 
-    @extend_schema(
-        summary="Add a connector",
-        request=NewConnector,
-        responses={201: ConnectorBody},
-        examples=[
-            OpenApiExample(
-                "Elasticsearch",
-                {
-                    "name": "live",
-                    "kind": "elasticsearch",
-                    "settings": {"address": "https://search.example.com", "index": "shop", "secret": "<key>"},
-                },
-                request_only=True,
-            )
-        ],
+    @call(
+        "Add a connector",
+        ConnectorBody,
+        NewConnector,
+        status=201,
+        example=(
+            "Elasticsearch",
+            {
+                "name": "live",
+                "kind": "elasticsearch",
+                "settings": {"address": "https://search.example.com", "index": "shop", "secret": "<key>"},
+            },
+        ),
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, fields: dict[str, Any]) -> Any:
         """Omitted settings take the kind's defaults. The operator must have allowed the host."""
-        fields = self.read_body(NewConnector)
-        made = connections.add(self.collection, actor=request.user, given=fields.pop("settings"), **fields)
-        return self.respond(ConnectorBody, made, 201)
+        return connections.add(self.collection, actor=self.user, given=fields.pop("settings"), **fields)
 
 
 class InConnector(InCollection):
@@ -165,50 +158,41 @@ class InConnector(InCollection):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        connector = self.collection.connectors.filter(uuid=kwargs["uuid"]).first()
-        if connector is None:
-            raise NotFound("This collection has no such connector.")
-        self.connector = connector
+        self.connector = self.one(self.collection.connectors.all(), "connector")
 
 
 class OneConnector(InConnector):
-    """One connector."""
-
     also = (409, 503)
 
-    @extend_schema(summary="Get a connector")
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Get a connector", ConnectorBody)
+    def get(self) -> Any:
         """Return the settings of the connector without its secret."""
-        return self.respond(ConnectorBody, self.connector)
+        return self.connector
 
-    @extend_schema(summary="Change a connector", request=ConnectorChanged)
-    def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Change a connector", ConnectorBody, request=ConnectorChanged)
+    def patch(self) -> Any:
         """Omitted fields stay unchanged. If the engine's address changes, send the secret again."""
         row = self.connector
         fields = self.read_body(ConnectorChanged, partial=True)
         before = {"name": row.name, "timeout": row.timeout, "concurrency": row.concurrency}
         given = {**row.settings, **fields.pop("settings", {})}
-        connections.change(row, actor=request.user, given=given, **{**before, **fields})
-        return self.respond(ConnectorBody, row)
+        connections.change(row, actor=self.user, given=given, **{**before, **fields})
+        return row
 
-    @extend_schema(summary="Remove a connector", responses={204: None})
-    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Remove a connector")
+    def delete(self) -> None:
         """Delete the connector and its secret. Runs fetched from it are kept."""
-        connections.remove(self.connector, actor=request.user)
-        return Response(status=204)
+        connections.remove(self.connector, actor=self.user)
 
 
 class TryConnector(InConnector):
-    """A test query."""
-
-    serializer_class = Tryout
     also = (503,)
 
-    @extend_schema(summary="Test a query", request=Trial, responses={200: Tryout})
-    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Test a query", Tryout, Trial)
+    def post(self, body: dict[str, Any]) -> Any:
         """Return at most ten documents and store nothing. An error of the engine gives status 400."""
-        hits = connections.attempt(self.connector, self.read_body(Trial)["query"], actor=request.user)
-        return self.respond(Tryout, {"hits": [asdict(hit) for hit in hits]})
+        hits = connections.attempt(self.connector, body["query"], actor=self.user)
+        return {"hits": [asdict(hit) for hit in hits]}
 
 
 @listed("List fetches", "Return the fetches, newest first.")
@@ -224,23 +208,18 @@ class Fetches(Listed, InConnector):
     def rows(self) -> Any:
         return self.connector.fetches.select_related("job", "run")
 
-    @extend_schema(summary="Fetch a run", request=NewFetch, responses={202: StartedWith})
-    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Fetch a run", body=NewFetch, responses={202: StartedWith})
+    def post(self, body: dict[str, Any]) -> Response:
         """Start a job that sends every query of the collection to the engine."""
-        made = fetching.start(self.connector, actor=request.user, **self.read_body(NewFetch))
+        made = fetching.start(self.connector, actor=self.user, **body)
         return started(made.job, made.uuid)
 
 
 class GoOnWithFetch(InConnector):
-    """A fetch that has stopped."""
-
-    serializer_class = Started
     also = (409,)
 
-    @extend_schema(summary="Resume a fetch", request=GoOn, responses={202: Started})
-    def post(self, request: Request, slug: str, uuid: uuid_module.UUID, fetch: uuid_module.UUID) -> Response:
+    @call("Resume a fetch", request=GoOn, responses={202: Started})
+    def post(self) -> Response:
         """Fetch the queries that have no results yet."""
-        row = Fetch.objects.filter(connector=self.connector, uuid=fetch).first()
-        if row is None:
-            raise NotFound("This fetch does not exist.")
-        return started(fetching.resume(row, actor=request.user, **self.read_body(GoOn)))
+        row = access.existing(self.connector.fetches.filter(uuid=self.kwargs["fetch"]), "This fetch does not exist.")
+        return started(fetching.resume(row, actor=self.user, **self.read_body(GoOn)))

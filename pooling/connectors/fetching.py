@@ -24,10 +24,11 @@ from assay.connectors.connector import Hit
 from assay.connectors.fetch import Answer, Plan, changed_since, fetch, run_scores
 from assay.core.counted_nouns import agree, amount
 from assay.core.csv_cells import csv_row, escape
-from assay.core.errors import Conflict, NotFound, NotValid
+from assay.core.errors import Conflict, NotValid
 from judgments.imports import ingestion
 from judgments.jobs import jobs, storage
 from judgments.models import Collection, Job, Upload, User, audit
+from judgments.web import access
 from pooling.connectors import connections
 from pooling.models import Connector, Fetch, Run
 from pooling.runs.runs import free_name
@@ -176,9 +177,9 @@ def _queue(row: Fetch, actor: User, without_failed: bool) -> Job:
 def work_on_fetch(work: jobs.Work) -> dict[str, Any]:
     """Run the job: fetch and store results, and create the run when every query has results."""
     rows = Fetch.objects.select_related("connector__collection", "run")
-    row = rows.filter(uuid=work.job.parameters["fetch"]).first()
-    if row is None:
-        raise NotFound("The connector was removed before the job started.")
+    row = access.existing(
+        rows.filter(uuid=work.job.parameters["fetch"]), "The connector was removed before the job started."
+    )
     if row.run is not None:
         return {"run": row.run.name, "already": True}
     gathered = stored_answers(row)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -15,8 +15,9 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator, slugify
 
-from assay.connectors import CONNECTORS, Hit
-from assay.core.errors import AssayError, NotFound
+from assay.connectors import CONNECTORS, ConnectorKind, Hit, Setting
+from assay.connectors.connector import DEEPEST
+from assay.connectors.fetch import LONGEST_TIMEOUT, MOST_AT_ONCE, Plan
 from judgments.charts import table_files
 from judgments.jobs.views.jobs import SHAPES
 from judgments.members import grants
@@ -24,11 +25,117 @@ from judgments.models import Collection
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import state
+from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
-from judgments.web.pages import form_page, get_page, post_action
+from judgments.web.pages import errors_as_messages, finish, form_page, get_page, post_action
+from judgments.web.posted_values import uuid_of
 from pooling.connectors import connections, fetching
-from pooling.connectors.forms import ConnectorForm, FetchForm, TryForm
 from pooling.models import Connector, Fetch
+
+LONGEST_SETTING = 20_000
+USUAL = {"timeout": 10.0, "concurrency": Plan().concurrency}
+# Paths of fields in a response; these fields are collapsed because the defaults fit most engines.
+MAPPING = ("hits", "doc_id", "score", "title", "text", "url", "image", "fields")
+
+
+class ConnectorForm(AssayForm):
+    """Settings of a connector; the fields come from the declaration of its kind."""
+
+    def __init__(self, *args: Any, kind: ConnectorKind, connector: Connector | None = None, **kwargs: Any) -> None:
+        before = {**connector.settings, **_own(connector)} if connector else USUAL
+        kwargs.setdefault("initial", {**{one.name: one.default for one in kind.settings}, **before})
+        super().__init__(*args, **kwargs)
+        self.kind, self.connector = kind, connector
+        self.fields["name"] = forms.CharField(
+            max_length=120, help_text="Shown in this collection, for example: live shop."
+        )
+        for setting in kind.settings:
+            self.fields[setting.name] = _field(setting, sealed=bool(connector and connector.sealed))
+        self.fields["timeout"] = forms.FloatField(
+            label="Time limit in seconds",
+            min_value=0.1,
+            max_value=LONGEST_TIMEOUT,
+            help_text="Applies to one query, from connecting to the last byte.",
+        )
+        self.fields["concurrency"] = forms.IntegerField(
+            label="Queries at a time",
+            min_value=1,
+            max_value=MOST_AT_ONCE,
+            help_text="More queries at a time are faster but put more load on the engine.",
+        )
+        for field in self.fields.values():
+            field.error_messages["required"] = "Enter a value."
+
+    @property
+    def first(self) -> list[Any]:
+        """Return the fields that are always visible."""
+        return [bound for bound in self if bound.name not in MAPPING]
+
+    @property
+    def mapping(self) -> list[Any]:
+        """Return the fields for paths in a response."""
+        return [bound for bound in self if bound.name in MAPPING]
+
+    @property
+    def mapping_is_open(self) -> bool:
+        """Return whether one of the mapping fields has errors or changes."""
+        return any(bound.errors for bound in self.mapping)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Return the arguments of the actions in `pooling.connectors.connections`."""
+        cleaned = dict(self.cleaned_data)
+        own = {name: cleaned.pop(name) for name in ("name", "timeout", "concurrency")}
+        return {**own, "given": cleaned}
+
+
+class TryForm(AssayForm):
+    """A query that tests the settings."""
+
+    query = forms.CharField(max_length=500, help_text="The response is not stored.")
+
+
+class FetchForm(AssayForm):
+    """Name and depth of the run to fetch."""
+
+    run_name = forms.CharField(label="Run name", max_length=120)
+    depth = forms.IntegerField(
+        label="Documents per query",
+        min_value=1,
+        max_value=DEEPEST,
+        help_text="A pool uses the first 10 to 50; measure recall on 100 or more.",
+    )
+
+
+def _own(connector: Connector) -> dict[str, Any]:
+    return {"name": connector.name, "timeout": connector.timeout, "concurrency": connector.concurrency}
+
+
+def _field(setting: Setting, *, sealed: bool) -> forms.Field:
+    needed = setting.required
+    label = setting.title if needed or setting.default else f"{setting.title} (optional)"
+    if setting.secret:
+        hint = "A secret is stored. Leave this empty to keep it." if sealed else setting.description
+        widget: forms.Widget = forms.PasswordInput(attrs={"autocomplete": "new-password"})
+        return forms.CharField(
+            label=setting.title if sealed else label,
+            required=False,
+            max_length=5_000,
+            strip=False,
+            help_text=hint,
+            widget=widget,
+        )
+    if setting.choices:
+        return forms.ChoiceField(
+            label=label, choices=[(one, one) for one in setting.choices], help_text=setting.description
+        )
+    if setting.lines > 1:
+        widget = forms.Textarea(attrs={"rows": setting.lines, "class": "mono", "spellcheck": "false"})
+    else:
+        widget = forms.TextInput(attrs={"spellcheck": "false"})
+    return forms.CharField(
+        label=label, required=needed, max_length=LONGEST_SETTING, help_text=setting.description, widget=widget
+    )
 
 
 def kind_title(connector: Connector) -> str:
@@ -47,17 +154,12 @@ LISTED = Listing(
     noun=("connector", "connectors"),
     columns=(
         Column(
-            "name",
-            "Connector",
-            order="name",
-            head=True,
-            style="clip",
-            url=lambda row: reverse("connector", args=[row.collection.slug, row.uuid]),
+            "name", "Connector", order="name", head=True, style="clip", url=("connector", "collection.slug", "uuid")
         ),
         Column("kind", "Engine", order="kind", value=kind_title),
         Column("place", "Address", style="clip", value=place),
-        Column("runs", "Runs fetched", order="run_count", numeric=True, value=lambda row: row.run_count),
-        Column("last", "Last used", order="last_at", style="nowrap", value=lambda row: row.last_at),
+        Column("runs", "Runs fetched", order="run_count", numeric=True, value="run_count"),
+        Column("last", "Last used", order="last_at", style="nowrap", value="last_at"),
         Column("created_by", "Added by", order="created_by__username", value=lambda row: str(row.created_by or "")),
     ),
     search=("name", "kind"),
@@ -65,9 +167,8 @@ LISTED = Listing(
 )
 
 
-@get_page
-def connector_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def connector_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.connectors.select_related("collection", "created_by").annotate(
         run_count=Count("fetches", filter=Q(fetches__run__isnull=False)), last_at=Max("fetches__created_at")
     )
@@ -76,9 +177,8 @@ def connector_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, LISTED, rows, "pooling/connectors/connectors.html", context)
 
 
-@form_page
-def connector_new(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@form_page.of_collection(access.STAFF)
+def connector_new(request: HttpRequest, collection: Collection) -> HttpResponse:
     name = request.POST.get("kind") or request.GET.get("kind", "")
     kind = CONNECTORS[name if name in CONNECTORS else next(iter(CONNECTORS))]
     form = ConnectorForm(request.POST or None, kind=kind)
@@ -98,8 +198,7 @@ def connector_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse
     if request.method == "POST" and form.is_valid():
         with form.telling():
             connections.change(row, actor=request.user, **form.given)
-            messages.success(request, f"Settings of {row.name} saved.")
-            return redirect("connector", collection.slug, row.uuid)
+            return finish(request, f"Settings of {row.name} saved.", "connector", collection.slug, row.uuid)
         row.refresh_from_db()
     return _form(
         request, collection, form, "pooling/connectors/connector_change.html", {"connector": row, "kind": form.kind}
@@ -126,13 +225,11 @@ def connector_remove(request: HttpRequest, slug: str, uuid: str) -> HttpResponse
 
 
 def _removed(request: HttpRequest, collection: Collection, row: Connector) -> HttpResponse:
-    try:
+    with errors_as_messages(request):
         connections.remove(row, actor=request.user)
-    except AssayError as error:
-        messages.error(request, str(error))
-        return redirect("connector", collection.slug, row.uuid)
-    messages.success(request, f"Connector {row.name} removed. Runs fetched from it are kept.")
-    return redirect("connectors", collection.slug)
+        message = f"Connector {row.name} removed. Runs fetched from it are kept."
+        return finish(request, message, "connectors", collection.slug)
+    return redirect("connector", collection.slug, row.uuid)
 
 
 def reached(request: HttpRequest, slug: str, uuid: str) -> tuple[Collection, Connector]:
@@ -172,7 +269,7 @@ FETCHES = Listing(
         Column("run_name", "Run", order="run_name", head=True, style="clip", url=_address),
         Column("state", "State", show=_state),
         Column("answered", "Queries answered", order="answered", numeric=True),
-        Column("asked", "Queries in total", numeric=True, value=lambda row: row.query_count),
+        Column("asked", "Queries in total", numeric=True, value="query_count"),
         Column("depth", "Depth", order="depth", numeric=True),
         Column("created_at", "Started", order="created_at", style="nowrap"),
     ),
@@ -211,18 +308,12 @@ def connector_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 @post_action
 def fetch_go_on(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = reached(request, slug, uuid)
-    try:
-        fetch = row.fetches.filter(uuid=request.POST.get("fetch", "")).first()
-    except ValidationError:
-        fetch = None
-    try:
-        if fetch is None:
-            raise NotFound("This fetch does not exist.")
+    with errors_as_messages(request):
+        rows = row.fetches.filter(uuid=uuid_of(request.POST.get("fetch", "")))
+        fetch = access.existing(rows, "This fetch does not exist.")
         job = fetching.resume(fetch, actor=request.user, without_failed="without_failed" in request.POST)
-    except AssayError as error:
-        messages.error(request, str(error))
-        return redirect("connector", collection.slug, row.uuid)
-    return redirect("job", job.uuid)
+        return redirect("job", job.uuid)
+    return redirect("connector", collection.slug, row.uuid)
 
 
 def _suggested(row: Connector) -> dict[str, Any]:

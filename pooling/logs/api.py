@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from collections.abc import Sequence
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.core.errors import NotFound
 from assay.sampling.counted_log import WINDOW_DAYS
 from assay.sampling.draw import PPS, STRATIFIED
 from assay.sampling.tiers import HEAD_SHARE, TORSO_SHARE
@@ -19,9 +16,8 @@ from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, json_lines
 from judgments.jobs.api import Started, started
 from judgments.web import access
-from judgments.web.endpoints import InCollection
-from judgments.web.seeds import Seed
-from judgments.web.serializers import Strict
+from judgments.web.endpoints import InCollection, call
+from judgments.web.serializers import Seed, Strict
 from pooling.logs import query_logs, traffic
 from pooling.models import QueryLog
 
@@ -64,7 +60,6 @@ class Draw(Strict):
     seed = Seed()
     method = serializers.ChoiceField(choices=[STRATIFIED, PPS], default=STRATIFIED)
     n = serializers.IntegerField(
-        required=False,
         min_value=1,
         max_value=query_logs.MOST_QUERIES,
         allow_null=True,
@@ -164,29 +159,24 @@ class QueryLogs(Imports):
 
 
 class DrawQueries(InCollection):
-    """Draw queries from a log into the collection."""
-
     writes = access.LEADS
-    serializer_class = Drawn
     tag = "query logs"
 
-    @extend_schema(
-        summary="Draw queries",
+    @call(
+        "Draw queries",
         request=NewDraw,
         responses={201: Drawn, 202: Started},
-        examples=[OpenApiExample("By tier", {"head": 50, "torso": 100, "tail": 50, "seed": 1}, request_only=True)],
+        example=("By tier", {"head": 50, "torso": 100, "tail": 50, "seed": 1}),
     )
-    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    def post(self) -> Response:
         """Drawn queries get a tier, inclusion probability, weight and one raw row. The default sizes are 50, 100 and
         50."""
-        log = self.collection.query_logs.filter(uuid=uuid).first()
-        if log is None:
-            raise NotFound("This collection has no such query log.")
+        log = self.one(self.collection.query_logs.all(), "query log")
         options = self.read_body(NewDraw)
         sizes = {tier: options.pop(tier) for tier in query_logs.DEFAULT_SIZES if tier in options}
         given = dict.fromkeys(query_logs.DEFAULT_SIZES, 0) | sizes if sizes else None
         if traffic.is_large(log):
-            return started(query_logs.draw_later(log, actor=request.user, sizes=given, **options))
-        sample, new = query_logs.draw(log, actor=request.user, sizes=given, **options)
+            return started(query_logs.draw_later(log, actor=self.user, sizes=given, **options))
+        sample, new = query_logs.draw(log, actor=self.user, sizes=given, **options)
         body = {"sample": sample, "drawn": sample.queries.count(), "queries": new}
         return self.respond(Drawn, body, 201)

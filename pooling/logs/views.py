@@ -8,11 +8,9 @@ from itertools import accumulate
 from typing import Any
 from uuid import uuid4
 
-from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 
 from assay.core.counted_nouns import amount
@@ -21,12 +19,12 @@ from assay.sampling.draw import STRATIFIED
 from assay.sampling.sample import Advice, advise, expected_worth
 from assay.sampling.tiers import TIERS, Tier
 from judgments.charts import charts, table_files
-from judgments.models import QuerySample
+from judgments.models import Collection, QuerySample
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import number, percent
 from judgments.web.lists import Listing, Page, answer
-from judgments.web.pages import form_page, get_page
+from judgments.web.pages import finish, form_page, get_page
 from judgments.web.posted_values import uuid_of
 from pooling.logs import drawn_queries, query_logs, traffic
 from pooling.logs.forms import DrawForm
@@ -36,14 +34,7 @@ LOGS = Listing(
     name="query-logs",
     noun=("log", "logs"),
     columns=(
-        Column(
-            "name",
-            "Log",
-            order="name",
-            head=True,
-            style="clip",
-            url=lambda log: reverse("query_log", args=[log.collection.slug, log.uuid]),
-        ),
+        Column("name", "Log", order="name", head=True, style="clip", url=("query_log", "collection.slug", "uuid")),
         Column("searches", "Searches", order="searches", numeric=True),
         Column("distinct", "Distinct queries", order="distinct", numeric=True),
         Column("first_at", "First search", order="first_at", style="nowrap"),
@@ -62,7 +53,7 @@ SAMPLES = (
     Column("window", "Window", value=lambda sample: _window(sample.parameters.get("window_days"))),
     Column("cuts", "Tiers end at", value=lambda sample: _cuts(sample.parameters)),
     Column("language", "Language", value=lambda sample: sample.parameters.get("language", "all")),
-    Column("still", "Queries still in the draw", numeric=True, value=lambda sample: sample.still),
+    Column("still", "Queries still in the draw", numeric=True, value="still"),
     Column("worth", "Effective size", numeric=True, value=lambda sample: sample.advice and sample.advice.worth),
     Column(
         "detectable",
@@ -89,12 +80,12 @@ class TierRow:
 
 
 TIER_COLUMNS = (
-    Column("tier", "Tier", head=True, value=lambda row: row.tier.name),
+    Column("tier", "Tier", head=True, value="tier.name"),
     Column("drawn", "To draw", numeric=True),
     Column("probability", "Probability per query", numeric=True, show=lambda row: _chance(row.probability)),
-    Column("queries", "Distinct queries", numeric=True, value=lambda row: row.tier.queries),
+    Column("queries", "Distinct queries", numeric=True, value="tier.queries"),
     Column("queries_share", "Share of queries", numeric=True, show=lambda row: percent(row.queries_share)),
-    Column("searches", "Searches", numeric=True, value=lambda row: row.tier.traffic),
+    Column("searches", "Searches", numeric=True, value="tier.traffic"),
     Column("searches_share", "Share of searches", numeric=True, show=lambda row: percent(row.searches_share)),
 )
 CURVE_COLUMNS = (
@@ -103,9 +94,8 @@ CURVE_COLUMNS = (
 )
 
 
-@get_page
-def log_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def log_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = QueryLog.objects.filter(collection=collection).select_related("collection")
     return answer(request, LOGS, rows, "pooling/logs/query_logs.html", {"collection": collection, "step": "queries"})
 
@@ -132,8 +122,7 @@ def _draw(request: HttpRequest, log: QueryLog, options: dict[str, Any]) -> HttpR
     record, new = query_logs.draw(log, actor=request.user, **options)
     drawn = amount(record.queries.count(), "query", "queries")
     fresh = f", {len(new):,} of them new" if new else ""
-    messages.success(request, f"{drawn} drawn with seed {record.seed}{fresh}.")
-    return redirect("queries", log.collection.slug)
+    return finish(request, f"{drawn} drawn with seed {record.seed}{fresh}.", "queries", log.collection.slug)
 
 
 def _options(values: dict[str, Any]) -> dict[str, Any]:

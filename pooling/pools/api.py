@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Count, QuerySet
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import OpenApiExample
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.ids import id_fault
@@ -18,8 +17,8 @@ from assay.strategies.pooled_pair import KINDS, OFF, SIMILARITY
 from assay.strategies.rating_budget import Budget
 from judgments.jobs.api import Started, started
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Listed, Rows, listed, rows_called
-from judgments.web.seeds import Seed
+from judgments.web.endpoints import InCollection, Listed, Rows, call, listed, rows_called
+from judgments.web.serializers import Seed
 from pooling.models import Pool
 from pooling.pools import pools, previews
 from pooling.pools.duplicates import groups_of, judge_separately
@@ -193,8 +192,8 @@ class Pools(Rows):
     ordering = {"created_at": "created_at", "strategy": "strategy", "pairs": "pair_count"}
     tag = "pools"
 
-    @extend_schema(
-        summary="Create a pool",
+    @call(
+        "Create a pool",
         request=DrawShown,
         responses={200: PreviewBody, 201: PoolBody, 202: Started},
         examples=[
@@ -215,7 +214,7 @@ class Pools(Rows):
             ),
         ],
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self) -> Response:
         """Each pair records its runs, its ranks in them, and the reason it was chosen."""
         options = self.read_body(Draw)
         options["runs"] = rows_called(self.collection.runs.all(), options["runs"], "runs", "run")
@@ -230,7 +229,7 @@ class Pools(Rows):
         token = options.pop("token")
         if options.pop("preview"):
             return self._preview(options, people, large=large)
-        also = {"actor": request.user, "planned": planned.as_json() if planned else None, "token": token}
+        also = {"actor": self.user, "planned": planned.as_json() if planned else None, "token": token}
         if large:
             return started(pools.draw_later(self.collection, **also, **options))
         drawn = pools.draw_pool(self.collection, **also, **options)
@@ -282,9 +281,9 @@ class PoolDuplicates(Listed, InCollection):
     def rows(self) -> Sequence[Any]:
         return groups_of(self._pool(self.kwargs["uuid"]))
 
-    @extend_schema(summary="Judge a duplicate separately", request=PairInput, responses={200: PoolBody})
-    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Judge a duplicate separately", PoolBody, PairInput)
+    def post(self, body: dict[str, Any]) -> Any:
         """The duplicate becomes the last pair of the pool. The status is 409 if a round uses the pool."""
-        pair, pool = self.read_body(PairInput), self._pool(uuid)
-        judge_separately(pool, query_id=pair["query_id"], doc_id=pair["doc_id"], actor=request.user)
-        return self.respond(PoolBody, shown_pools().get(pk=pool.pk))
+        pair, pool = body, self._pool(self.kwargs["uuid"])
+        judge_separately(pool, query_id=pair["query_id"], doc_id=pair["doc_id"], actor=self.user)
+        return shown_pools().get(pk=pool.pk)

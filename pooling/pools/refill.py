@@ -89,8 +89,7 @@ def _check(pool: Pool, *, batch: int, most_pairs: int, pairs_per_query: int | No
         of = f"{amount(first, 'pair is', 'pairs are')} already chosen" + (
             f" and {amount(last, 'is', 'are')} reserved for the residual stratum" if last else ""
         )
-        message = f"{of}, so a total of {most_pairs:,} leaves nothing to choose."
-        raise NotValid(message, {"most_pairs": message})
+        raise NotValid(f"{of}, so a total of {most_pairs:,} leaves nothing to choose.", "most_pairs")
     if pairs_per_query is not None and pairs_per_query * queries <= first:
         message = (
             f"{amount(first, 'pair')} of {amount(queries, 'query', 'queries')} {agree(first, 'is', 'are')} already "

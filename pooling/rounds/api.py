@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from functools import partial
 from typing import Any
 
 from django.db import transaction
-from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.core.errors import NotFound, NotValid
+from assay.core.errors import NotValid
 from judgments.guidelines import guidelines
 from judgments.models import Collection, GuidelinesVersion, User
 from judgments.rounds.api import (
@@ -25,9 +22,9 @@ from judgments.rounds.api import (
     shown_rounds,
 )
 from judgments.rounds.settings import RoundSettings
-from judgments.web.endpoints import InRound, Rows, listed
-from judgments.web.seeds import Seed
-from judgments.web.serializers import Strict
+from judgments.web import access
+from judgments.web.endpoints import InRound, Rows, call, listed
+from judgments.web.serializers import Seed, Strict, Texts
 from pooling.models import Pool, Refill
 from pooling.pools import pools, refill
 
@@ -80,11 +77,8 @@ class NewRound(SettingsBody):
     FIXED = {"most_pairs": "Send this field inside `refill`. A round without `refill` has only the pool's pairs."}
     name = serializers.CharField(max_length=120)
     pool = serializers.UUIDField()
-    scale = ScaleBody(
-        required=False, allow_null=True, default=None, help_text="The scale; null for 0-3 with the default labels."
-    )
+    scale = ScaleBody(allow_null=True, default=None, help_text="The scale; null for 0-3 with the default labels.")
     guidelines = serializers.CharField(
-        required=False,
         allow_null=True,
         allow_blank=True,
         default=None,
@@ -92,10 +86,9 @@ class NewRound(SettingsBody):
         help_text="Markdown. A text that differs from the newest version becomes a new version; null uses the newest "
         "version.",
     )
-    raters = serializers.ListField(child=serializers.CharField(), default=list, help_text="User names of the raters.")
+    raters = Texts(default=list, help_text="User names of the raters.")
     seed = Seed()
     refill = Plan(
-        required=False,
         allow_null=True,
         default=None,
         help_text="How to choose additional pairs; null for a round with the pool's pairs only.",
@@ -113,30 +106,26 @@ class Rounds(Rows):
     also = (409,)
     tag = "rounds"
 
-    @extend_schema(
-        summary="Create a round",
-        request=NewRound,
+    @call(
+        "Create a round",
+        body=NewRound,
         responses={201: RoundBody},
-        examples=[
-            OpenApiExample(
-                "Two ratings per pair",
-                {
-                    "name": "Round 1",
-                    "pool": "<id>",
-                    "scale": None,
-                    "guidelines": "# How to grade\n...",
-                    "ratings_per_pair": 2,
-                    "overlap": 1.0,
-                    "raters": ["rater1", "rater2"],
-                    "seed": 1,
-                },
-                request_only=True,
-            )
-        ],
+        example=(
+            "Two ratings per pair",
+            {
+                "name": "Round 1",
+                "pool": "<id>",
+                "scale": None,
+                "guidelines": "# How to grade\n...",
+                "ratings_per_pair": 2,
+                "overlap": 1.0,
+                "raters": ["rater1", "rater2"],
+                "seed": 1,
+            },
+        ),
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, options: dict[str, Any]) -> Response:
         """The round is a draft until it is opened. Its pairs, scale and guidelines never change after it is created."""
-        options = self.read_body(NewRound)
         pool = self._pool(options.pop("pool"))
         scale, text, plan = options.pop("scale"), options.pop("guidelines"), options.pop("refill")
         options["raters"] = members_called(self.collection, options["raters"])
@@ -148,45 +137,39 @@ class Rounds(Rows):
             options["relevant_from"] = scale["relevant_from"]
         # In one transaction, so that a rejected round leaves no new version of the guidelines.
         with transaction.atomic():
-            version = version_for(self.collection, text, actor=request.user)
+            version = version_for(self.collection, text, actor=self.user)
             make = partial(refill.begin, **plan) if plan else pools.make_round
-            made = make(pool, actor=request.user, guidelines=version, **options)
+            made = make(pool, actor=self.user, guidelines=version, **options)
         return Response(serialize_round(made), status=201)
 
     def _pool(self, uuid: Any) -> Pool:
         pool = self.collection.pools.filter(uuid=uuid).first()
         if pool is None:
-            message = f"This collection has no pool {uuid}."
-            raise NotValid(message, {"pool": message})
+            raise NotValid(f"This collection has no pool {uuid}.", "pool")
         return pool
 
 
 class RefillOfRound(InRound):
-    """Pair selection in an open round."""
-
-    serializer_class = RefillBody
     also = (409,)
     tag = "rounds"
 
-    @extend_schema(summary="Get the state of pair selection")
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("Get the state of pair selection", responses=RefillBody)
+    def get(self) -> Response:
         """The status is 404 for a round with fixed pairs."""
         self._row()
         return Response(refill.status(self.round))
 
-    @extend_schema(summary="Resume or stop pair selection", request=RefillAct)
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("Resume or stop pair selection", body=RefillAct, responses=RefillBody)
+    def post(self, body: dict[str, Any]) -> Response:
         """`go-on` resumes after a failure or cancellation. `stop` ends pair selection and leaves the round open with
         its current pairs."""
-        verb = refill.ACTS[self.read_body(RefillAct)["act"]]
-        verb(self._row(), actor=request.user)
+        verb = refill.ACTS[body["act"]]
+        verb(self._row(), actor=self.user)
         return Response(refill.status(self.round))
 
     def _row(self) -> Refill:
-        row = Refill.objects.filter(round=self.round).first()
-        if row is None:
-            raise NotFound(f"The pairs of {self.round} are fixed. Assay adds no pairs while it is open.")
-        return row
+        rows = Refill.objects.filter(round=self.round)
+        return access.existing(rows, f"The pairs of {self.round} are fixed. Assay adds no pairs while it is open.")
 
 
 def version_for(collection: Collection, text: str | None, *, actor: User) -> GuidelinesVersion:

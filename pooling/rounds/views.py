@@ -9,7 +9,6 @@ from math import sqrt
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.db import transaction
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -26,7 +25,7 @@ from judgments.rounds.forms import USUAL_EXTRA
 from judgments.rounds.settings import PRESETS, RoundSettings
 from judgments.web import access
 from judgments.web.middleware import takes_files
-from judgments.web.pages import form_page
+from judgments.web.pages import finish, form_page
 from judgments.web.posted_values import uuid_of
 from pooling.models import Pool
 from pooling.pools import pools, refill
@@ -135,9 +134,8 @@ USUAL_GROWTH = 5
 ACTS = ("create", "open")
 
 
-@form_page
-def round_new(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@form_page.of_collection(access.LEADS)
+def round_new(request: HttpRequest, collection: Collection) -> HttpResponse:
     chosen = request.GET.get("pool") or request.POST.get("pool")
     context: dict[str, Any] = {"collection": collection, "step": "round", "pools": collection.pools.active()}
     if not chosen:
@@ -257,8 +255,7 @@ def _made(
         )
         if at_once:
             made = rounds.open_round(made, actor=request.user)
-    messages.success(request, _message(made, len(form.selected_raters)))
-    return redirect("round_progress", made.uuid)
+    return finish(request, _message(made, len(form.selected_raters)), "round_progress", made.uuid)
 
 
 def _message(made: Round, raters: int) -> str:
@@ -291,9 +288,8 @@ def _cost(pool: Pool, form: RoundForm) -> Cost:
 
 
 @takes_files
-@form_page
-def start(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@form_page.of_collection(access.LEADS)
+def start(request: HttpRequest, collection: Collection) -> HttpResponse:
     step = _file_step if "csv" in request.POST else _results_step if "texts" in request.POST else _queries_step
     return step(request, collection)
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.core.errors import NotFound, NotValid
+from assay.core.errors import NotValid
 from judgments.jobs.api import Started, started
 from judgments.models import Stratum
 from judgments.queries import groups, narratives
 from judgments.queries.api import queries_called
 from judgments.queries.drafting import DRAFTERS
+from judgments.web import access
 from judgments.web.api_lists import ListedAsArray
-from judgments.web.endpoints import InCollection, Rows, listed
+from judgments.web.endpoints import InCollection, Rows, call, listed
+from judgments.web.serializers import Texts
 from pooling.logs import query_logs, traffic
 from pooling.logs.api import Draw
 from pooling.queries.group_proposals import Proposal, proposals
@@ -81,9 +82,7 @@ class ProposalBody(serializers.Serializer):
 
     queries = serializers.SerializerMethodField(help_text="Ids, the most frequent first.")
     texts = serializers.SerializerMethodField()
-    reasons = serializers.ListField(
-        child=serializers.CharField(), help_text="The reason for each query; empty for the first."
-    )
+    reasons = Texts(help_text="The reason for each query; empty for the first.")
 
     def get_queries(self, proposal: Any) -> list[str]:
         return [query.query_id for query in proposal.queries]
@@ -126,30 +125,24 @@ class Strata(Rows):
     also = (409,)
     tag = "strata"
 
-    @extend_schema(
-        summary="Add a stratum",
-        request=NewStratum,
+    @call(
+        "Add a stratum",
+        body=NewStratum,
         responses={201: StratumJoined, 202: Started},
-        examples=[
-            OpenApiExample(
-                "Shoes", {"name": "shoes", "log": "8c5e...", "words": ["shoes"], "head": 20}, request_only=True
-            )
-        ],
+        example=("Shoes", {"name": "shoes", "log": "8c5e...", "words": ["shoes"], "head": 20}),
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, options: dict[str, Any]) -> Response:
         """Existing queries keep their ids, tiers, weights and probabilities."""
-        options = self.read_body(NewStratum)
         uuid = options.pop("log", None)
         if uuid is None:
-            return self._listed(request, options)
-        log = self.collection.query_logs.filter(uuid=uuid).first()
-        if log is None:
-            raise NotFound("This collection has no such query log.")
+            return self._listed(self.request, options)
+        rows = self.collection.query_logs.filter(uuid=uuid)
+        log = access.existing(rows, "This collection has no such query log.")
         sizes = {tier: options.pop(tier) for tier in query_logs.DEFAULT_SIZES if tier in options}
         options["sizes"] = dict.fromkeys(query_logs.DEFAULT_SIZES, 0) | sizes if sizes else None
         if traffic.is_large(log):
-            return started(strata.add_later(log, actor=request.user, **options))
-        return self.respond(StratumJoined, strata.add_stratum(log, actor=request.user, **options), 201)
+            return started(strata.add_later(log, actor=self.user, **options))
+        return self.respond(StratumJoined, strata.add_stratum(log, actor=self.user, **options), 201)
 
     def _listed(self, request: Request, options: dict[str, Any]) -> Response:
         if not options.get("queries") or options.get("share") is None:
@@ -174,27 +167,22 @@ class Proposals(ListedAsArray, InCollection):
     def rows(self) -> list[Proposal]:
         return proposals(self.collection)
 
-    @extend_schema(summary="Reject a proposed group", request=Refusal, responses={204: None})
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Reject a proposed group", body=Refusal)
+    def post(self, body: dict[str, Any]) -> None:
         """Record that these queries express different needs; they will not be proposed together again."""
-        queries = queries_called(self.collection, self.read_body(Refusal)["queries"])
-        groups.refuse(self.collection, queries, actor=request.user)
-        return Response(status=204)
+        queries = queries_called(self.collection, body["queries"])
+        groups.refuse(self.collection, queries, actor=self.user)
 
 
 class Drafts(InCollection):
-    """Drafts of narratives for a person to complete."""
-
-    serializer_class = Drafted
     tag = "queries"
 
-    @extend_schema(summary="Draft narratives", request=DraftRequest, responses=Drafted)
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Draft narratives", body=DraftRequest, responses=Drafted)
+    def post(self, options: dict[str, Any]) -> Response:
         """Draft narratives for queries that have neither a narrative nor a draft."""
-        options = self.read_body(DraftRequest)
         number = narratives.draft_missing(
             self.collection,
-            actor=request.user,
+            actor=self.user,
             titles=lambda rows: first_titles(self.collection, rows),
             drafter=options["drafter"],
             queries=queries_called(self.collection, options.get("queries", [])),

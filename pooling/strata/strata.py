@@ -117,8 +117,7 @@ def add_list(
     texts = [text for text in once.values() if text]
     odd = next(((text, fault) for text in texts if (fault := query_fault(text))), None)
     if odd or not texts:
-        message = f"{odd[0][:80]!r}: {odd[1].what}" if odd else "The list has no queries."
-        raise NotValid(message, {"queries": message})
+        raise NotValid(f"{odd[0][:80]!r}: {odd[1].what}" if odd else "The list has no queries.", "queries")
     with transaction.atomic():
         stratum = strata.join(
             collection, name=name, share=share, part_of=part_of, first=first, filters={"queries": texts}

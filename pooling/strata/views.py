@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -20,7 +19,7 @@ from judgments.web.columns import Column
 from judgments.web.figures import percent
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
-from judgments.web.pages import form_page
+from judgments.web.pages import finish, form_page
 from pooling.logs import query_logs, traffic
 from pooling.logs.query_logs import DEFAULT_SIZES, MOST_QUERIES
 from pooling.strata import strata as strata_actions
@@ -202,8 +201,7 @@ def _add(request: HttpRequest, collection: Collection, form: StratumForm) -> Htt
         return redirect("job", strata_actions.add_later(log, actor=request.user, **form.common, **form.draw).uuid)
     else:
         joined = strata_actions.add_stratum(log, actor=request.user, **form.common, **form.draw)
-    messages.success(request, _words(joined))
-    return redirect("strata", collection.slug)
+    return finish(request, _words(joined), "strata", collection.slug)
 
 
 def _words(joined: Joined) -> str:

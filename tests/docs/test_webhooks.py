@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from judgments.events.kinds import WEBHOOK_EVENTS
-from judgments.webhooks.signature import signature
+from judgments.webhooks.deliveries import signature
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "webhooks.md").read_text(encoding="utf-8")
 BODY = '{"text": "“ü”"}'.encode()

@@ -38,7 +38,7 @@ from judgments.rounds import rounds
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.downloads import attachment
-from judgments.web.pages import get_page, post_action
+from judgments.web.pages import errors_as_messages, finish, get_page, post_action
 
 
 def requested_file(request: HttpRequest, round_: Round, summary: AgreementSummary) -> HttpResponse | None:
@@ -95,9 +95,8 @@ def _line(*cells: Any) -> str:
 SHOWN = 10
 
 
-@get_page
-def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.STAFF)
+@get_page.of_round(access.STAFF)
+def agreement(request: HttpRequest, round_: Round) -> HttpResponse:
     look = round_report.look(round_)
     summary = AgreementSummary(round_, look, request.user)
     answer = summary.gate
@@ -184,9 +183,8 @@ def _names(request: HttpRequest, round_: Round) -> dict[str, str]:
     return {row.pseudonym: row.user.username for row in round_.raters.select_related("user")}
 
 
-@post_action
-def set_gate(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@post_action.of_round(access.LEADS)
+def set_gate(request: HttpRequest, round_: Round) -> HttpResponse:
     try:
         threshold = _number(request.POST.get("threshold", ""))
         named = request.POST.get("coefficient", "")
@@ -205,15 +203,10 @@ def _number(text: str) -> float:
         raise NotValid(message) from None
 
 
-@post_action
-def rejudge(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
-    try:
+@post_action.of_round(access.LEADS)
+def rejudge(request: HttpRequest, round_: Round) -> HttpResponse:
+    with errors_as_messages(request):
         made = rounds.rejudge_overlap(round_, actor=request.user)
-    except AssayError as error:
-        messages.error(request, str(error))
-        return redirect("round_agreement", round_.uuid)
-    messages.success(
-        request, f"{made} is a draft with {amount(made.pairs_made, 'pair')}. Check its raters, then open it."
-    )
-    return redirect("round_progress", made.uuid)
+        message = f"{made} is a draft with {amount(made.pairs_made, 'pair')}. Check its raters, then open it."
+        return finish(request, message, "round_progress", made.uuid)
+    return redirect("round_agreement", round_.uuid)

@@ -18,7 +18,7 @@ from judgments.models import Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.forms import AssayForm
-from judgments.web.pages import errors_as_messages, form_page, post_action
+from judgments.web.pages import errors_as_messages, finish, form_page, post_action
 
 
 class ByRuleForm(AssayForm):
@@ -39,15 +39,13 @@ class ByRuleForm(AssayForm):
         self.fields["rule"].choices = [(name, f"{RULES[name].title}: {RULES[name].description}") for name in RULES]  # type: ignore[attr-defined]
 
 
-@form_page
-def by_rule(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@form_page.of_round(access.LEADS)
+def by_rule(request: HttpRequest, round_: Round) -> HttpResponse:
     form = ByRuleForm(request.POST) if request.method == "POST" else None
     if form is not None and form.is_valid():
         with form.telling():
             act = bulk_resolutions.resolve_by_rule(round_, actor=request.user, **form.cleaned_data)  # type: ignore[arg-type]
-            messages.success(request, _words(act))
-            return redirect("conflicts_by_rule", round_.uuid)
+            return finish(request, _words(act), "conflicts_by_rule", round_.uuid)
     return _page(request, round_, form)
 
 
@@ -93,9 +91,8 @@ def _words(act: bulk_resolutions.Act) -> str:
     return f"Resolved {amount(act.resolved, 'conflict')}.{rest}"
 
 
-@post_action
-def undo(request: HttpRequest, uuid: str, act: uuid_module.UUID) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@post_action.of_round(access.LEADS)
+def undo(request: HttpRequest, round_: Round, act: uuid_module.UUID) -> HttpResponse:
     with errors_as_messages(request):
         row = bulk_resolutions.undo(round_, act, actor=request.user)  # type: ignore[arg-type]
         kept = f" {amount(row.detail['kept'], 'pair')} changed by hand since stay." if row.detail["kept"] else ""

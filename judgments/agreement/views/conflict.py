@@ -30,7 +30,7 @@ from judgments.web.columns import Column
 from judgments.web.figures import grade
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
-from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
+from judgments.web.pages import errors_as_messages, finish, form_page, get_page, post_action
 
 
 def _listing(top: int) -> Listing:
@@ -47,7 +47,7 @@ def _listing(top: int) -> Listing:
         name="settled",
         noun=("pair", "pairs"),
         columns=(
-            Column("query", "Query", order="query__text", value=lambda pair: pair.query.text, head=True, style="clip"),
+            Column("query", "Query", order="query__text", value="query.text", head=True, style="clip"),
             Column("mine", "Your grade", value=mine, show=given),
             Column(
                 "settled",
@@ -66,9 +66,8 @@ def _listing(top: int) -> Listing:
     )
 
 
-@get_page
-def settled(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.RATERS)
+@get_page.of_round(access.RATERS)
+def settled(request: HttpRequest, round_: Round) -> HttpResponse:
     rows = resolved_pairs_for(request.user, round_)  # type: ignore[arg-type]
     context = {
         "round": round_,
@@ -123,9 +122,8 @@ class SettleForm(AssayForm):
         return cleaned
 
 
-@form_page
-def conflict(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@form_page.of_round(access.LEADS)
+def conflict(request: HttpRequest, round_: Round, pair: str) -> HttpResponse:
     row: Any = pair_to_resolve(request, round_, pair)
     settled = conflicts.settled_as(row)
     form = SettleForm(round_, request.POST if request.method == "POST" else None, initial=_initial(settled))
@@ -202,8 +200,7 @@ def _next(request: HttpRequest, round_: Round, here: Pair) -> Pair | None:
 def _on(request: HttpRequest, round_: Round, row: Pair, value: int) -> HttpResponse:
     following = _next(request, round_, row)
     if following is None:
-        messages.success(request, f"Resolved as {value}. No conflicts are left.")
-        return redirect("conflicts", round_.uuid)
+        return finish(request, f"Resolved as {value}. No conflicts are left.", "conflicts", round_.uuid)
     messages.success(request, f"Resolved as {value}. This is the next conflict.")
     on = "?by=effect" if request.GET.get("by") == "effect" else ""
     return redirect(reverse("conflict", args=[round_.uuid, following.uuid]) + on)
@@ -258,10 +255,9 @@ def _of_each_grade(rows: list[tuple[Any, list[int]]]) -> list[tuple[Any, list[in
     return [row for same in by_grade.values() for row in same[:BESIDE]]
 
 
-@post_action
-def example(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
+@post_action.of_round(access.LEADS)
+def example(request: HttpRequest, round_: Round, pair: str) -> HttpResponse:
     """Use a resolved pair as an example for the next guidelines version, or withdraw the example."""
-    round_ = access.round_for(request.user, uuid, access.LEADS)
     row = pair_to_resolve(request, round_, pair)
     settled = conflicts.settled_as(row)
     with errors_as_messages(request):

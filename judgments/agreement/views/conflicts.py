@@ -66,8 +66,8 @@ def _open(rows: QuerySet[Pair], value: str) -> QuerySet[Pair]:
 
 QUERY = ("query__text", "query__query_id", "document__title", "document__doc_id")
 IDS = (
-    Column("query_id", "Query id", value=lambda pair: pair.query.query_id, style="id"),
-    Column("doc_id", "Document id", value=lambda pair: pair.document.doc_id, style="id"),
+    Column("query_id", "Query id", value="query.query_id", style="id"),
+    Column("doc_id", "Document id", value="document.doc_id", style="id"),
 )
 DOCUMENT = Column("document", "Document", order="document__title", value=lambda pair: str(pair.document), style="clip")
 STATE = Choice("settled", "State", _open, [("open", "open"), ("settled", "resolved")])
@@ -137,7 +137,7 @@ def listing(round_: Round, effects: Effects | None, sort: str) -> ConflictListin
                 "query",
                 "Query",
                 order="query__text",
-                value=lambda pair: pair.query.text,
+                value="query.text",
                 url=lambda pair: reverse("conflict", args=[round_.uuid, pair.uuid]) + on,
                 head=True,
                 style="clip",
@@ -162,13 +162,8 @@ def effects_for(reader: Any, round_: Round) -> Effects | None:
     return conflict_effects.effects(round_) if means_visible(reader, round_) else None
 
 
-def _why_not(reader: Any, round_: Round) -> str:
-    return conflict_effects.why_not(round_) if means_visible(reader, round_) else ""
-
-
-@get_page
-def conflict_list(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@get_page.of_round(access.LEADS)
+def conflict_list(request: HttpRequest, round_: Round) -> HttpResponse:
     rows = _known(round_, conflicts.in_conflict(round_, viewer=request.user))
     effects = effects_for(request.user, round_)
     context = {
@@ -176,7 +171,7 @@ def conflict_list(request: HttpRequest, uuid: str) -> HttpResponse:
         "hidden": pairs_with_hidden_grades(request.user, round_).count(),
         "overlapping": round_.pairs.filter(ratings_wanted__gt=1).exists(),
         "effects": effects,
-        "why_not": "" if effects else _why_not(request.user, round_),
+        "why_not": "" if effects else (conflict_effects.why_not(round_) if means_visible(request.user, round_) else ""),
         "unrateable": _count_unrateable(round_),
         "keyboard": _by_keyboard(request, effects),
     }
@@ -199,8 +194,8 @@ UNRATEABLE = Listing(
             "query",
             "Query",
             order="query__text",
-            value=lambda pair: pair.query.text,
-            url=lambda pair: reverse("conflict", args=[pair.round.uuid, pair.uuid]),
+            value="query.text",
+            url=("conflict", "round.uuid", "uuid"),
             head=True,
             style="clip",
         ),
@@ -225,9 +220,8 @@ def _unable(pair: Any) -> list[Any]:
     return [one for one in pair.answers if one.grade is None]
 
 
-@get_page
-def unrateable_list(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@get_page.of_round(access.LEADS)
+def unrateable_list(request: HttpRequest, round_: Round) -> HttpResponse:
     rows = _known(round_, conflicts.unrateable_pairs(round_, viewer=request.user))
     context = {
         **frame(request, round_, "agreement"),

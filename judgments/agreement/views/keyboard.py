@@ -82,10 +82,9 @@ class Card(PairCard):
         }
 
 
-@form_page
+@form_page.of_round(access.LEADS)
 @never_cache
-def keyboard(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+def keyboard(request: HttpRequest, round_: Round) -> HttpResponse:
     if request.method == "POST":
         return _posted(request, round_)
     first = uuid_of(request.GET.get("pair", ""))
@@ -236,7 +235,7 @@ def _resolve(request: HttpRequest, round_: Round) -> None:
     request.session[_session_key(round_)] = (template, text)
     value = request.POST.get("grade", "")
     if value not in map(str, round_.scale.values()):
-        raise NotValid("Choose a grade.", {"grade": "Choose a grade."})
+        raise NotValid("Choose a grade.", "grade")
     resolutions.resolve(
         pair_to_resolve(request, round_, request.POST.get("pair", "")),
         grade=int(value),

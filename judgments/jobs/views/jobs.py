@@ -7,7 +7,6 @@ from datetime import timedelta
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 
@@ -42,9 +41,8 @@ def listing(collection: Collection) -> Listing:
     )
 
 
-@get_page
-def activity(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def activity(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = AuditRow.objects.filter(collection=collection).select_related("actor")
     return answer(request, listing(collection), rows, "judgments/jobs/activity.html", {"collection": collection})
 
@@ -70,7 +68,7 @@ JOBS = Listing(
     name="jobs",
     noun=("job", "jobs"),
     columns=(
-        Column("title", "Job", order="title", head=True, url=lambda job: reverse("job", args=[job.uuid]), style="clip"),
+        Column("title", "Job", order="title", head=True, url=("job", "uuid"), style="clip"),
         Column("state", "State", order="state", show=lambda job: state(SHAPES[job.state], job.get_state_display())),
         Column("done", "Progress", order="done", numeric=True, show=_progress),
         Column("created_by", "Started by", order="created_by__username", value=lambda job: str(job.created_by or "")),
@@ -83,9 +81,8 @@ JOBS = Listing(
 )
 
 
-@get_page
-def job_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def job_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     if request.htmx and request.htmx.target == "jobs-running":  # type: ignore[attr-defined]
         context = {"collection": collection, "running": jobs_running(collection)}
         bar = render(request, "judgments/jobs/_jobs_running.html", context)

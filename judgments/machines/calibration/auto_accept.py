@@ -63,8 +63,7 @@ def activate(round_: Round, judge: Judge, *, bound: float, actor: User) -> AutoA
         )
     result = _create(round_, judge, bound, actor)
     if isinstance(result, Status):
-        why = visible_status(actor, round_, result).why
-        raise NotValid(why, {"bound": why})
+        raise NotValid(visible_status(actor, round_, result).why, "bound")
     return result
 
 

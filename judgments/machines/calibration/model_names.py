@@ -129,13 +129,9 @@ def warning(names: list[Named]) -> str:
         return ""
     sentences = [
         f"{model} answered as {_listed([one for one in names if one.requested == model])}"
-        for model in _requested_models(names)
+        for model in list(dict.fromkeys(one.requested for one in names))
     ]
     return f"{'; '.join(sentences)}. These may be different models. All other numbers combine them."
-
-
-def _requested_models(names: list[Named]) -> list[str]:
-    return list(dict.fromkeys(one.requested for one in names))
 
 
 def _listed(names: list[Named]) -> str:

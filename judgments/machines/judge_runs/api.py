@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -39,9 +39,9 @@ from judgments.models.machines.machine import OUTCOMES
 from judgments.web import access
 from judgments.web.api_lists import ListedAsArray
 from judgments.web.downloads import disposition
-from judgments.web.endpoints import AnyAccept, InRound, Listed, listed, rows_called
+from judgments.web.endpoints import AnyAccept, InRound, Listed, call, listed, rows_called
 from judgments.web.lists import on_record
-from judgments.web.serializers import Strict
+from judgments.web.serializers import Strict, Texts
 
 PLAIN = ("model", "examples", "probabilities", "kind", "yes", "text_metric", "temperature", "parameters")
 
@@ -60,9 +60,9 @@ class Judges(ListedAsArray, InRound):
         judges = model_judges.in_round(self.round.collection, self.round)
         return [serialize_judge(judge, self.round, self.user) for judge in judges]
 
-    @extend_schema(
-        summary="Start a machine judge",
-        request=JudgeSent,
+    @call(
+        "Start a machine judge",
+        body=JudgeSent,
         responses={200: EstimateBody, 202: StartedWith},
         examples=[
             OpenApiExample(
@@ -77,16 +77,15 @@ class Judges(ListedAsArray, InRound):
             ),
         ],
     )
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    def post(self, body: dict[str, Any]) -> Response:
         """With `dry_run`, return the estimate; otherwise start a job that stays within its caps."""
-        body = self.read_body(JudgeSent)
         choice = self._choice(body)
         if body["dry_run"]:
             look = judge_runs.estimate_run(self.round, choice, canaries=body["canaries"]).as_json()
             kin = kinship.kin_in(self.round.collection, *kinship.models_chosen(choice))
             return self.respond(EstimateBody, look | {"kin": kin})
         caps = {name: body[name] for name in ("cap_usd", "cap_calls", "audit_share", "canaries")}
-        run = judge_runs.start(self.round, choice, actor=request.user, **caps)
+        run = judge_runs.start(self.round, choice, actor=self.user, **caps)
         return started(run.job, run.judge.uuid)
 
     def _choice(self, body: dict[str, Any]) -> Choice:
@@ -138,49 +137,36 @@ class OfJudge(InRound):
 
     @property
     def run(self) -> JudgeRun:
-        run = self.judge.runs.filter(round=self.round).select_related("job", "judge", "round").first()
-        if run is None:
-            raise NotFound("This judge calls no model in this round.")
-        return run
+        runs = self.judge.runs.filter(round=self.round).select_related("job", "judge", "round")
+        return access.existing(runs, "This judge calls no model in this round.")
 
 
 class OneJudge(OfJudge):
-    """One judge in a round."""
-
-    serializer_class = OneJudgeBody
     also = ()
 
-    @extend_schema(summary="Get a machine judge")
-    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+    @call("Get a machine judge", OneJudgeBody)
+    def get(self) -> Any:
         """Return its progress, cost, outcomes, and the results of prompt-injection probes."""
         usefulness = (
-            None if calibration.has_grades(self.judge) else calibration.usefulness(self.judge, self.round, request.user)
+            None if calibration.has_grades(self.judge) else calibration.usefulness(self.judge, self.round, self.user)
         )
-        return self.respond(
-            OneJudgeBody, serialize_judge(self.judge, self.round, request.user) | {"usefulness": usefulness}
-        )
+        return serialize_judge(self.judge, self.round, self.user) | {"usefulness": usefulness}
 
 
 class PauseJudge(OfJudge):
-    """Pause of a judge."""
-
-    @extend_schema(summary="Pause a machine judge", request=None)
-    def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+    @call("Pause a machine judge", JudgeBody)
+    def post(self) -> Any:
         """The job stops after the calls in progress have returned."""
-        judge_runs.pause(self.run, actor=request.user)
-        return self.respond(JudgeBody, serialize_judge(self.judge, self.round, request.user))
+        judge_runs.pause(self.run, actor=self.user)
+        return serialize_judge(self.judge, self.round, self.user)
 
 
 class GoOnWithJudge(OfJudge):
-    """Resumption of a judge."""
-
-    serializer_class = Started
-
-    @extend_schema(summary="Resume a machine judge", request=GoOnSent, responses={202: Started})
-    def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+    @call("Resume a machine judge", body=GoOnSent, responses={202: Started})
+    def post(self, body: dict[str, Any]) -> Response:
         """Send the unanswered pairs. Omitted caps do not change. Caps apply to everything this judge has spent in
         the round."""
-        job = judge_runs.resume(self.run, actor=request.user, **self.read_body(GoOnSent)).job
+        job = judge_runs.resume(self.run, actor=self.user, **body).job
         if job is None:
             raise NotFound("The job of this judge was deleted, so the judge cannot be resumed.")
         return started(job)
@@ -202,14 +188,10 @@ class Routing(ListedAsArray, InRound):
     def rows(self) -> list[Any]:
         return routing.routed(self.round, self.user)
 
-    @extend_schema(
-        summary="Create a draft round of the pairs that people should judge",
-        request=DraftSent,
-        responses={201: RoutedRound},
-    )
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("Create a draft round of the pairs that people should judge", body=DraftSent, responses={201: RoutedRound})
+    def post(self, body: dict[str, Any]) -> Response:
         """Raters do not see why a pair was chosen."""
-        made = routing.draft_round(self.round, actor=request.user, most=self.read_body(DraftSent)["most"])
+        made = routing.draft_round(self.round, actor=self.user, most=body["most"])
         return Response({"round": str(made.uuid), "pairs": made.pairs_made}, status=201)
 
 
@@ -263,41 +245,35 @@ class AnswersOfJudge(Listed, OfJudge):
 
 
 class LabelsOfJudge(AnyAccept, OfJudge):
-    """A judge's labels as a file."""
-
     also = ()
 
-    @extend_schema(
-        summary="Download a judge's labels", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
-    )
-    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> StreamingHttpResponse:
+    @call("Download a judge's labels", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def get(self) -> StreamingHttpResponse:
         """Return labels.jsonl. The status is 403 while you may still grade a pair. Pairs without a decision have no
         line."""
-        lines = labels_export.lines(self.judge, self.round, request.user)
-        on_record(request, f"the labels of {self.judge.name} in {self.round}", self.round.collection)
+        lines = labels_export.lines(self.judge, self.round, self.user)
+        on_record(self.request, f"the labels of {self.judge.name} in {self.round}", self.round.collection)
         answer = StreamingHttpResponse(lines, content_type="application/octet-stream")
         answer.headers["Content-Disposition"] = disposition(f"{self.round.name}-{self.judge.name}.jsonl")
         return answer
 
 
 class HeldAgainstPeople(OfJudge):
-    """The calibration of a judge."""
-
-    serializer_class = HeldBody
     also = ()
 
-    @extend_schema(
-        summary="Get the calibration of a judge",
+    @call(
+        "Get the calibration of a judge",
         parameters=[
             OpenApiParameter(
                 "over", str, enum=["slice", "all"], description="The pairs to compare; by default `slice`."
             )
         ],
+        responses=HeldBody,
     )
-    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+    def get(self) -> Response:
         """Return kappa, alpha, the confusion matrix and the mean human grade per machine grade."""
-        over: Any = request.query_params.get("over") or "slice"
-        held = calibration.calibrate(self.judge, self.round, request.user, over=over)
+        over: Any = self.request.query_params.get("over") or "slice"
+        held = calibration.calibrate(self.judge, self.round, self.user, over=over)
         plain = {name: getattr(held, name) for name in ("over", "slice_size", "slice_graded", "hidden", "passed")}
         return Response({**plain, "calibrated": held.calibrated.as_json()})
 
@@ -338,29 +314,25 @@ class AcceptBody(serializers.Serializer):
 
 
 class Accept(OfJudge):
-    """Auto-accept of a judge's lowest grade."""
-
-    serializer_class = AcceptBody
-
-    @extend_schema(summary="Get the state of auto-accept")
-    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+    @call("Get the state of auto-accept", responses=AcceptBody)
+    def get(self) -> Response:
         """The state is computed at each request."""
         return self._respond_status(self._active_accept())
 
-    @extend_schema(summary="Auto-accept a judge's lowest grade", request=BoundSent, responses={201: AcceptBody})
-    def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+    @call("Auto-accept a judge's lowest grade", body=BoundSent, responses={201: AcceptBody})
+    def post(self, body: dict[str, Any]) -> Response:
         """Auto-accept is in effect while people confirm the grade on the audit slice. A 400 response explains why it
         is not."""
-        bound = self.read_body(BoundSent)["bound"]
-        return self._respond_status(auto_accept.activate(self.round, self.judge, bound=bound, actor=request.user), 201)
+        bound = body["bound"]
+        return self._respond_status(auto_accept.activate(self.round, self.judge, bound=bound, actor=self.user), 201)
 
-    @extend_schema(summary="Turn off auto-accept", responses={200: AcceptBody})
-    def delete(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+    @call("Turn off auto-accept", responses={200: AcceptBody})
+    def delete(self) -> Response:
         """Snapshots that contain accepted grades do not change."""
         accept = self._active_accept()
         if accept is None:
             raise Conflict("Auto-accept is off for this judge, so it cannot be turned off.")
-        auto_accept.deactivate(accept, actor=request.user)
+        auto_accept.deactivate(accept, actor=self.user)
         return self._respond_status(None)
 
     def _active_accept(self) -> AutoAccept | None:
@@ -383,15 +355,13 @@ class Accept(OfJudge):
 
 
 class DraftWithout(OfJudge):
-    """A draft round without the accepted pairs."""
-
-    @extend_schema(summary="Create a draft round without accepted pairs", request=None, responses={201: RoutedRound})
-    def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+    @call("Create a draft round without accepted pairs", responses={201: RoutedRound})
+    def post(self) -> Response:
         """The round has the unjudged pairs without an accepted grade, and the rest of the audit slice."""
         accept = auto_accept.active_accept(self.round)
         if accept is None or accept.judge_id != self.judge.pk:
             raise Conflict("No grade of this judge is accepted in the round, so no pair can be left out.")
-        made = auto_accept.draft_round(self.round, actor=request.user)
+        made = auto_accept.draft_round(self.round, actor=self.user)
         return Response({"round": str(made.uuid), "pairs": made.pairs_made}, status=201)
 
 
@@ -417,10 +387,7 @@ class CallBody(serializers.Serializer):
     cost_estimated = serializers.BooleanField(
         help_text="Whether the cost, or a part of it, is an upper bound because the provider reported no token count."
     )
-    left_out = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="Parameters that were not sent because the model does not support them.",
-    )
+    left_out = Texts(help_text="Parameters that were not sent because the model does not support them.")
     seconds = serializers.FloatField()
     question_sha256 = serializers.CharField(source="key", help_text="Hash of everything that determines the answer.")
     prompt_sha256 = serializers.CharField()

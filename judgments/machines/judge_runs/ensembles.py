@@ -89,12 +89,10 @@ def _check(round_: Round, judges: Sequence[Judge]) -> None:
         raise NotValid("The number of judges is out of range.", {"judges": f"Choose from 2 to {MOST} judges."})
     if unfit := next((judge for judge in judges if not can_join(judge)), None):
         why = "is an ensemble itself" if unfit.kind == ENSEMBLE else "gives usefulness instead of grades"
-        problem = f"{unfit} {why}. Remove this judge."
-        raise NotValid(problem, {"judges": problem})
+        raise NotValid(f"{unfit} {why}. Remove this judge.", "judges")
     for judge in judges:
         if not judge.judgments.filter(pair__round=round_).exists():
-            problem = f"{judge} has no answers in this round. Run it first."
-            raise NotValid(problem, {"judges": problem})
+            raise NotValid(f"{judge} has no answers in this round. Run it first.", "judges")
 
 
 def _outcome(row: MachineJudgment) -> Outcome:

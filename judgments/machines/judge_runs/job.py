@@ -13,7 +13,6 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.core.errors import NotFound
 from assay.llm.judge import Context, Outcome
 from assay.llm.judges.bulk_judging import Answered, Asking, Verdict, key_of
 from assay.llm.judges.injection_probe import plant
@@ -31,6 +30,7 @@ from judgments.machines.judge_runs.estimate import context_of, waiting
 from judgments.machines.owner_thread import MainThreadExecutor
 from judgments.machines.providers import accounts
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, Pair
+from judgments.web import access
 
 # The number of pairs in memory at once: more would fill the memory, fewer would leave workers idle at the end.
 AT_ONCE = 2_000
@@ -44,9 +44,7 @@ Purpose = ModelCall.Purpose
 def work_on(work: jobs.Work) -> dict[str, Any]:
     """Run the job: send the unanswered pairs, store each answer, and return how it ended."""
     rows = JudgeRun.objects.select_related("judge__provider", "round__scale", "round__collection")
-    run = rows.filter(uuid=work.job.parameters["run"]).first()
-    if run is None:
-        raise NotFound("This run of a judge was deleted.")
+    run = access.existing(rows.filter(uuid=work.job.parameters["run"]), "This run of a judge was deleted.")
     with machine_runs.attempt(run):
         ended = _Sitting(work, run).whole()
     machine_runs.close(run, ended.end, ended.message, leave_alone=ended.leave_alone, page="the judge's page")

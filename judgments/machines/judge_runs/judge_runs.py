@@ -120,8 +120,7 @@ def resume(
         provider = model_judges.check_provider(run.judge)
         _check_price(provider, run.judge.model, run.cap_usd if cap_usd is None else cap_usd)
     elif any(given is not None for given in (cap_usd, cap_calls, canaries)):
-        problem = f"{run.judge} calls no model, so it has no caps and no probes."
-        raise NotValid(problem, {"cap_calls": problem})
+        raise NotValid(f"{run.judge} calls no model, so it has no caps and no probes.", "cap_calls")
     else:
         offline_judging.check_here(run.judge)
     machine_runs.change(run, cap_usd, cap_calls, canaries)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from assay.core.errors import NotFound, NotValid
+from assay.core.errors import NotValid
 from assay.llm.judges import JUDGES
 from judgments.jobs import jobs
 from judgments.machines import kinds, machine_runs
@@ -20,6 +20,7 @@ from judgments.machines.judge_runs.model_judges import digest
 from judgments.machines.kinds import ENSEMBLE, Kind
 from judgments.members import grants
 from judgments.models import Collection, Judge, JudgeRun, MachineJudgment, Pair, Round
+from judgments.web import access
 
 State = JudgeRun.State
 
@@ -31,9 +32,7 @@ class _Paused(Exception):
 def work_on(work: jobs.Work) -> dict[str, Any]:
     """Run the job: answer the unanswered pairs batch by batch, and record how the run ended."""
     rows = JudgeRun.objects.select_related("judge", "round__scale", "round__collection")
-    run = rows.filter(uuid=work.job.parameters["run"]).first()
-    if run is None:
-        raise NotFound("This run of a judge no longer exists.")
+    run = access.existing(rows.filter(uuid=work.job.parameters["run"]), "This run of a judge no longer exists.")
 
     def watch(done: int, total: int) -> None:
         work.progress(done, total)

@@ -16,7 +16,7 @@ from judgments.machines.judge_runs.judge_settings import WARMEST
 from judgments.machines.judge_runs.model_judges import MOST_EXAMPLES
 from judgments.models import JudgeRun, MachineRun
 from judgments.models.machines.machine import OUTCOME_NAMES
-from judgments.web.serializers import Strict
+from judgments.web.serializers import Strict, Texts, Values
 
 # For a judge that never ran in the round itself, such as one based on pairwise comparisons.
 NO_RUN = {
@@ -53,12 +53,8 @@ def name_fields(names: Sequence[model_names.Named]) -> dict[str, Any]:
 class CapsSent(Strict):
     """The spending and token caps of a judge."""
 
-    cap_usd = serializers.FloatField(
-        required=False, allow_null=True, default=None, min_value=0.0, max_value=machine_runs.MOST_USD
-    )
-    cap_calls = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=1, max_value=machine_runs.MOST_CALLS
-    )
+    cap_usd = serializers.FloatField(allow_null=True, default=None, min_value=0.0, max_value=machine_runs.MOST_USD)
+    cap_calls = serializers.IntegerField(allow_null=True, default=None, min_value=1, max_value=machine_runs.MOST_CALLS)
 
 
 class GoOnSent(CapsSent):
@@ -66,7 +62,7 @@ class GoOnSent(CapsSent):
     they are."""
 
     canaries = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=0, max_value=machine_runs.MOST_CANARIES
+        allow_null=True, default=None, min_value=0, max_value=machine_runs.MOST_CANARIES
     )
 
 
@@ -79,23 +75,20 @@ class JudgeSent(CapsSent):
         help_text="`graded`, `expected_answer` and `downstream` call a model; `token_overlap` and `semantic` do not; "
         "`ensemble` combines the grades of judges in the round.",
     )
-    provider = serializers.UUIDField(required=False, allow_null=True, default=None)
-    model = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)
+    provider = serializers.UUIDField(allow_null=True, default=None)
+    model = serializers.CharField(allow_blank=True, default="", max_length=200)
     expected = serializers.JSONField(
-        required=False,
         default=dict,
         help_text='Accepted answers by query: `{"q1": "an answer", "q2": ["one", "another"]}`, or CSV with the columns '
         "`query_id,expected` as one string; for kinds that compare with expected answers.",
     )
     yes = serializers.IntegerField(
-        required=False,
         allow_null=True,
         default=None,
         help_text="The grade for a yes, for judges that answer yes or no; by default the lowest relevant grade. A no "
         "always gets the lowest grade.",
     )
     text_metric = serializers.CharField(
-        required=False,
         allow_blank=True,
         default="",
         max_length=40,
@@ -104,16 +97,11 @@ class JudgeSent(CapsSent):
     temperature = serializers.FloatField(default=0.0, min_value=0.0, max_value=WARMEST)
     parameters = serializers.DictField(
         child=serializers.JSONField(),
-        required=False,
         default=dict,
         help_text="Parameters of `token_overlap`, `semantic` (threshold, ...) and `ensemble` (rule, least).",
     )
     judges = serializers.ListField(
-        child=serializers.UUIDField(),
-        required=False,
-        default=list,
-        max_length=MOST,
-        help_text="The judges of an `ensemble`.",
+        child=serializers.UUIDField(), default=list, max_length=MOST, help_text="The judges of an `ensemble`."
     )
     prompt = serializers.CharField(
         default="",
@@ -126,7 +114,7 @@ class JudgeSent(CapsSent):
     canaries = serializers.IntegerField(default=0, min_value=0, max_value=machine_runs.MOST_CANARIES)
     examples = serializers.IntegerField(default=0, min_value=0, max_value=MOST_EXAMPLES)
     snapshot = serializers.UUIDField(
-        required=False, allow_null=True, default=None, help_text="The snapshot whose labels become examples."
+        allow_null=True, default=None, help_text="The snapshot whose labels become examples."
     )
     probabilities = serializers.BooleanField(default=False)
     dry_run = serializers.BooleanField(
@@ -190,12 +178,11 @@ class JudgeBody(serializers.Serializer):
     calls = serializers.IntegerField()
     audit_share = serializers.FloatField(allow_null=True)
     outcomes = serializers.DictField(child=serializers.IntegerField())
-    models_answered = serializers.ListField(child=serializers.CharField())
+    models_answered = Texts()
     renamed = serializers.CharField(help_text="A warning if a model answered under several names; otherwise empty.")
-    by_name = serializers.ListField(
-        child=serializers.JSONField(),
+    by_name = Values(
         help_text="By name: number of answers, agreement with people and its interval, and, except for pairwise "
-        "comparisons, kappa.",
+        "comparisons, kappa."
     )
     usd = serializers.FloatField(
         allow_null=True, help_text="Cost of all its answers, including the pairwise comparisons that it is based on."
@@ -204,13 +191,8 @@ class JudgeBody(serializers.Serializer):
     estimated_usd = serializers.FloatField(
         help_text="The part of `usd` that is an upper bound because the provider reported no token count."
     )
-    left_out = serializers.ListField(
-        child=serializers.CharField(), help_text="Parameters that were not sent because the models do not support them."
-    )
-    flips = serializers.ListField(
-        child=serializers.JSONField(),
-        help_text="By probe: numbers of sent and flipped probes, and the flipped share with its interval.",
-    )
+    left_out = Texts(help_text="Parameters that were not sent because the models do not support them.")
+    flips = Values(help_text="By probe: numbers of sent and flipped probes, and the flipped share with its interval.")
 
 
 class UsefulBody(serializers.Serializer):
@@ -218,10 +200,7 @@ class UsefulBody(serializers.Serializer):
 
     pairs = serializers.IntegerField()
     mean = serializers.FloatField(allow_null=True)
-    by_grade = serializers.ListField(
-        child=serializers.JSONField(),
-        help_text="For each human grade: the grade, the number of pairs and the mean usefulness.",
-    )
+    by_grade = Values(help_text="For each human grade: the grade, the number of pairs and the mean usefulness.")
     hidden = serializers.IntegerField(help_text="Pairs left out because you may still grade them.")
 
 
@@ -283,4 +262,4 @@ class RoutedRound(serializers.Serializer):
 class DraftSent(Strict):
     """The maximum number of pairs. The audit slice is always included."""
 
-    most = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
+    most = serializers.IntegerField(allow_null=True, default=None, min_value=1)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -36,7 +35,7 @@ from judgments.machines.prompts import prompts
 from judgments.models import Battle, BattleCanary, BattleRun, Provider, Query, User
 from judgments.web import access
 from judgments.web.api_lists import ListedAsArray
-from judgments.web.endpoints import InRound, Listed, listed
+from judgments.web.endpoints import InRound, Listed, call, listed
 
 PLAIN = ("number", "cycles", "both", "most", "seed", "battles", "canaries", "audit_share")
 
@@ -82,27 +81,23 @@ class BattleRuns(ListedAsArray, InRound):
         rows = self.round.battle_runs.select_related("job", "prompt").defer("drawn")
         return [serialize_run(run, self.user) for run in rows]
 
-    @extend_schema(
-        summary="Start pairwise comparisons",
-        request=BattlesSent,
+    @call(
+        "Start pairwise comparisons",
+        body=BattlesSent,
         responses={200: BattlesEstimate, 202: StartedWith},
-        examples=[
-            OpenApiExample(
-                "Estimate the cost",
-                {"models": [{"provider": "<id>", "model": "judge-large"}], "cap_usd": 5, "dry_run": True},
-                request_only=True,
-            )
-        ],
+        example=(
+            "Estimate the cost",
+            {"models": [{"provider": "<id>", "model": "judge-large"}], "cap_usd": 5, "dry_run": True},
+        ),
     )
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    def post(self, body: dict[str, Any]) -> Response:
         """With `dry_run`, return the estimate; otherwise start a job that stays within its caps."""
-        body = self.read_body(BattlesSent)
         choice = self._choice(body)
         if body["dry_run"]:
             kin = kinship.kin_in(self.round.collection, *(model for _, model in choice.ensemble))
             return self.respond(BattlesEstimate, runs.estimate_run(self.round, choice).as_json() | {"kin": kin})
         caps = {name: body[name] for name in ("cap_usd", "cap_calls")}
-        run = runs.start(self.round, choice, actor=request.user, **caps)
+        run = runs.start(self.round, choice, actor=self.user, **caps)
         return started(run.job, run.uuid)
 
     def _choice(self, body: dict[str, Any]) -> Choice:
@@ -110,8 +105,7 @@ class BattleRuns(ListedAsArray, InRound):
         ensemble: list[tuple[Provider, str]] = []
         for member in body["models"]:
             if member["provider"] not in providers:
-                message = f"This collection has no provider {member['provider']}."
-                raise NotValid(message, {"models": message})
+                raise NotValid(f"This collection has no provider {member['provider']}.", "models")
             ensemble.append((providers[member["provider"]], member["model"]))
         seed = self.round.seed if body["seed"] is None else body["seed"]
         prompt = prompts.find(self.round.collection, body["prompt"], prompts.BATTLE)
@@ -120,19 +114,15 @@ class BattleRuns(ListedAsArray, InRound):
 
 
 class ImportBattles(InRound):
-    """Pairwise comparisons made elsewhere; for leads."""
-
-    serializer_class = BattleRunBody
     tag = "battles"
 
-    @extend_schema(summary="Import pairwise comparisons", request=BattlesTaken, responses={201: BattleRunBody})
-    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    @call("Import pairwise comparisons", BattleRunBody, BattlesTaken, status=201)
+    def post(self, body: dict[str, Any]) -> Any:
         """All comparisons are stored, or none."""
-        body = self.read_body(BattlesTaken)
         content = json_lines("battles-jsonl", body["battles"]).content
         share = body["audit_share"]
-        run = file_import.import_battles(self.round, content, filename="battles", actor=request.user, audit_share=share)
-        return self.respond(BattleRunBody, serialize_run(run, request.user), status=201)
+        run = file_import.import_battles(self.round, content, filename="battles", actor=self.user, audit_share=share)
+        return serialize_run(run, self.user)
 
 
 class OfBattles(InRound):
@@ -146,11 +136,9 @@ class OfBattles(InRound):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        run = self.round.battle_runs.select_related("job", "prompt").defer("drawn").filter(uuid=kwargs["run"]).first()
-        if run is None:
-            raise NotFound("This round has no such pairwise comparisons.")
-        run.round = self.round
-        self.run = run
+        rows = self.round.battle_runs.select_related("job", "prompt").defer("drawn").filter(uuid=kwargs["run"])
+        self.run = access.existing(rows, "This round has no such pairwise comparisons.")
+        self.run.round = self.round
 
     def at_work(self) -> Response:
         """Return status 202 for a run that was queued again."""
@@ -161,71 +149,49 @@ class OfBattles(InRound):
 
 
 class OneBattleRun(OfBattles):
-    """One run of pairwise comparisons."""
-
     also = ()
 
-    @extend_schema(summary="Get a pairwise comparison run")
-    def get(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
+    @call("Get a pairwise comparison run", BattleRunBody)
+    def get(self) -> Any:
         """Return its progress and cost and, by model, how often the position alone may have decided."""
-        return self.respond(BattleRunBody, serialize_run(self.run, request.user))
+        return serialize_run(self.run, self.user)
 
 
 class PauseBattles(OfBattles):
-    """Pause of pairwise comparisons."""
-
-    @extend_schema(summary="Pause pairwise comparisons", request=None)
-    def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
+    @call("Pause pairwise comparisons", BattleRunBody)
+    def post(self) -> Any:
         """The job stops after the calls in progress have returned."""
-        runs.pause(self.run, actor=request.user)
-        return self.respond(BattleRunBody, serialize_run(self.run, request.user))
+        runs.pause(self.run, actor=self.user)
+        return serialize_run(self.run, self.user)
 
 
 class GoOnWithBattles(OfBattles):
-    """Resumption of pairwise comparisons."""
-
-    serializer_class = Started
-
-    @extend_schema(summary="Resume pairwise comparisons", request=BattlesGoOn, responses={202: Started})
-    def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
+    @call("Resume pairwise comparisons", body=BattlesGoOn, responses={202: Started})
+    def post(self, body: dict[str, Any]) -> Response:
         """Send the unanswered comparisons. Omitted caps do not change. Caps apply to everything the run has
         spent."""
-        runs.resume(self.run, actor=request.user, **self.read_body(BattlesGoOn))
+        runs.resume(self.run, actor=self.user, **body)
         return self.at_work()
 
 
 class FurtherBattles(OfBattles):
-    """Additional pairwise comparisons."""
-
-    serializer_class = Started
-
-    @extend_schema(
-        summary="Add the most informative comparisons",
-        request=FurtherSent,
-        responses={200: BattlesEstimate, 202: Started},
-    )
-    def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
+    @call("Add the most informative comparisons", body=FurtherSent, responses={200: BattlesEstimate, 202: Started})
+    def post(self, body: dict[str, Any]) -> Response:
         """Add the comparisons that reduce the uncertainty of scores most, within the caps."""
-        body = self.read_body(FurtherSent)
         if body["dry_run"]:
             kin = kinship.kin_in(self.round.collection, *(member["model"] for member in self.run.ensemble))
             estimate = runs.estimate_further(self.run, body["number"]).as_json()
             return self.respond(BattlesEstimate, estimate | {"kin": kin})
-        runs.further(self.run, body["number"], actor=request.user)
+        runs.further(self.run, body["number"], actor=self.user)
         return self.at_work()
 
 
 class GradesOfBattles(OfBattles):
-    """Grades computed from the scores."""
-
-    serializer_class = GradesMade
-
-    @extend_schema(summary="Create a judge from the scores", request=GradesSent, responses={201: GradesMade})
-    def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
+    @call("Create a judge from the scores", GradesMade, GradesSent, status=201)
+    def post(self, body: dict[str, Any]) -> Any:
         """Thresholds are learned from human grades. The new judge is listed with the machine judges of the round."""
-        made = grades.create_judge(self.run, actor=request.user, share=self.read_body(GradesSent)["share"])
-        body = {"judge": made.uuid, "name": made.name, **{key: made.parameters[key] for key in ("anchors", "cuts")}}
-        return self.respond(GradesMade, body, status=201)
+        made = grades.create_judge(self.run, actor=self.user, share=body["share"])
+        return {"judge": made.uuid, "name": made.name, **{key: made.parameters[key] for key in ("anchors", "cuts")}}
 
 
 @listed(
@@ -252,10 +218,8 @@ class ScoresOfBattles(ListedAsArray, OfBattles):
         if query_id is None:
             return None
         known = Query.of_any_kind.filter(collection=self.round.collection_id, query_id=query_id.replace("\0", ""))
-        query = known.order_by("-kind" if self.round.of_answers else "kind").first()
-        if query is None:
-            raise NotFound("This collection has no query with this id.")
-        return query
+        ordered = known.order_by("-kind" if self.round.of_answers else "kind")
+        return access.existing(ordered, "This collection has no query with this id.")
 
 
 @listed(

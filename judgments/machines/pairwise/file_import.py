@@ -66,22 +66,20 @@ def _store(
 def _read(content: bytes, filename: str) -> tuple[Sequence[Row], Report]:
     plain = _unpacked(content)
     if len(plain) > LARGEST:
-        problem = f"The file is larger than {LARGEST // 1_000_000} MB. Split it by query."
-        raise NotValid(problem, {"file": problem})
+        raise NotValid(f"The file is larger than {LARGEST // 1_000_000} MB. Split it by query.", "file")
     whole = b'"scored_pairs"' in plain[:200]
     try:
         table = (zbench_ai_scores if whole else battles_jsonl).read(content, path=filename)
         table.report.raise_if_errors()
     except NotValid as error:
-        raise NotValid(str(error), {"file": str(error)}) from error
+        raise NotValid(str(error), "file") from error
     rows = [row for row in table.rows if row.score is not None or row.model]
     if not rows:
         problem = "The file contains no answers. Each row requires a score from -1 to 1, or a model whose call failed."
         raise NotValid(problem, {"file": problem})
     if len(rows) > pair_selection.MOST_BATTLES:
         most = pair_selection.MOST_BATTLES
-        problem = f"{len(rows):,} answers exceed the limit of {most:,} per run. Split the file by query."
-        raise NotValid(problem, {"file": problem})
+        raise NotValid(f"{len(rows):,} answers exceed the limit of {most:,} per run. Split the file by query.", "file")
     return rows, table.report
 
 
@@ -110,7 +108,7 @@ def _pairs(round_: Round, rows: Sequence[Row], filename: str) -> dict[tuple[str,
         more = f", and {len(strange) - MOST_LISTED:,} more" if len(strange) > MOST_LISTED else ""
         problem = f"{filename} contains documents that are not in this round: {'; '.join(strange[:MOST_LISTED])}{more}."
         problem = f"{problem} Remove them from the file, or import the file into their round."
-        raise NotValid(problem, {"file": problem})
+        raise NotValid(problem, "file")
     return pairs
 
 

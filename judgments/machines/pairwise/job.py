@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from assay.core.errors import NotFound
 from assay.llm.judges.bulk_judging import Answered, Asking, Verdict
 from assay.llm.providers.limits import Budget
 from assay.llm.providers.question_run import Ended
@@ -23,6 +22,7 @@ from judgments.machines.pairwise.call_log import BattleLog, Meeting, Table
 from judgments.machines.pairwise.pair_selection import contexts_of
 from judgments.machines.providers import accounts
 from judgments.models import Battle, BattleCanary, BattleRun
+from judgments.web import access
 
 # The number of comparisons in memory at once, each with two texts.
 AT_ONCE = 1_000
@@ -31,9 +31,7 @@ AT_ONCE = 1_000
 def work_on(work: jobs.Work) -> dict[str, Any]:
     """Run the job: send the unanswered comparisons, store each answer, and return how it ended."""
     rows = BattleRun.objects.select_related("round__collection")
-    run = rows.filter(uuid=work.job.parameters["run"]).first()
-    if run is None:
-        raise NotFound("These comparisons were deleted.")
+    run = access.existing(rows.filter(uuid=work.job.parameters["run"]), "These comparisons were deleted.")
     with machine_runs.attempt(run):
         end, message, leave_alone = _Sitting(work, run).run_all()
     machine_runs.close(run, end, message, leave_alone=leave_alone, page="the page of these comparisons")

@@ -10,8 +10,7 @@ from judgments.machines.judge_runs.serializers import CapsSent, GoOnSent, KinBod
 from judgments.machines.pairwise import pair_selection
 from judgments.machines.pairwise import pair_selection as further_pairs
 from judgments.models import BattleCanary, BattleRun
-from judgments.web.seeds import Seed
-from judgments.web.serializers import Strict
+from judgments.web.serializers import Seed, Strict, Texts, Values
 
 SLICE = "The share of all pairs that people always judge."
 
@@ -32,7 +31,6 @@ class BattlesSent(CapsSent):
         default=0.2, min_value=0.0, max_value=1.0, help_text="The share of comparisons shown in both orders."
     )
     most = serializers.IntegerField(
-        required=False,
         allow_null=True,
         default=None,
         min_value=2,
@@ -41,7 +39,6 @@ class BattlesSent(CapsSent):
     )
     queries = serializers.ListField(
         child=serializers.CharField(max_length=500),
-        required=False,
         default=list,
         max_length=10_000,
         help_text="Ids of the queries; by default all queries of the round.",
@@ -59,9 +56,7 @@ class BattlesSent(CapsSent):
         "needs two calls.",
     )
     audit_share = serializers.FloatField(default=0.1, help_text=SLICE)
-    seed = Seed(
-        required=False, allow_null=True, default=None, help_text="The seed of the draw; by default the round's seed."
-    )
+    seed = Seed(allow_null=True, default=None, help_text="The seed of the draw; by default the round's seed.")
     dry_run = serializers.BooleanField(
         default=False, help_text="Whether to return only the estimate and make no calls."
     )
@@ -116,7 +111,7 @@ class BattleRunBody(serializers.Serializer):
     prompt_id = serializers.UUIDField(
         allow_null=True, help_text="Id of the collection's prompt version; null for a built-in prompt."
     )
-    models = serializers.ListField(child=serializers.JSONField(), help_text="Provider and name of each model.")
+    models = Values(help_text="Provider and name of each model.")
     cycles = serializers.IntegerField()
     both = serializers.FloatField()
     most = serializers.IntegerField(allow_null=True)
@@ -131,30 +126,25 @@ class BattleRunBody(serializers.Serializer):
     calls = serializers.IntegerField()
     tokens_in = serializers.IntegerField()
     tokens_out = serializers.IntegerField()
-    left_out = serializers.ListField(
-        child=serializers.CharField(), help_text="Parameters that were not sent because the models do not support them."
-    )
+    left_out = Texts(help_text="Parameters that were not sent because the models do not support them.")
     estimate = serializers.JSONField(
         allow_null=True, help_text="The estimate made before the first call; null for imported comparisons."
     )
     unanswered = serializers.IntegerField(help_text="Number of missing answers. Each model answers every comparison.")
     audit_share = serializers.FloatField(help_text=SLICE)
     canaries = serializers.IntegerField(help_text="Number of probes requested per model.")
-    flips = serializers.ListField(
-        child=serializers.JSONField(),
+    flips = Values(
         help_text="By model and probe: how often the probe made the losing document win, without pairs that "
-        "you may still grade.",
+        "you may still grade."
     )
-    by_model = serializers.ListField(
-        child=serializers.JSONField(),
+    by_model = Values(
         help_text="By model: answers, failed calls, and the share won by the document shown first, without pairs that "
-        "you may still grade.",
+        "you may still grade."
     )
     renamed = serializers.CharField(help_text="A warning if a model answered under several names; otherwise empty.")
-    by_name = serializers.ListField(
-        child=serializers.JSONField(),
+    by_name = Values(
         help_text="By name: number of answers, and the share won by the document with the higher human grade, with its "
-        "interval.",
+        "interval."
     )
     judges = serializers.ListField(
         child=serializers.UUIDField(), help_text="Judges created from the scores, newest first."
@@ -197,10 +187,7 @@ class CanaryBody(BattleBody):
     cost_estimated = serializers.BooleanField(
         help_text="Whether the cost, or a part of it, is an upper bound because the provider reported no token count."
     )
-    left_out = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="Parameters that were not sent because the model does not support them.",
-    )
+    left_out = Texts(help_text="Parameters that were not sent because the model does not support them.")
 
     def get_flipped(self, row: BattleCanary) -> bool | None:
         return None if row.score is None else row.score * row.plain < 0

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 
 from judgments.guidelines import guidelines
 from judgments.machines.prompts import prompts
-from judgments.models import PromptVersion
+from judgments.models import Collection, PromptVersion
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.lists import Listing, answer, how_many
@@ -23,18 +22,11 @@ PROMPTS = Listing(
     name="prompts",
     noun=("version", "versions"),
     columns=(
-        Column(
-            "name",
-            "Prompt",
-            order="name",
-            head=True,
-            style="clip",
-            url=lambda row: reverse("prompt", args=[row.uuid]),
-        ),
+        Column("name", "Prompt", order="name", head=True, style="clip", url=("prompt", "uuid")),
         Column("number", "Version", order="number", numeric=True),
         Column("asks", "Kind of answer", value=lambda row: prompts.ASKS[_asks(row)]),
         Column("note", "Changes", style="clip"),
-        Column("judges", "Judges", order="judge_count", numeric=True, value=lambda row: row.judge_count),
+        Column("judges", "Judges", order="judge_count", numeric=True, value="judge_count"),
         Column("created_by", "Written by", value=lambda row: str(row.created_by or "")),
         Column("created_at", "Created", order="created_at", style="nowrap"),
         Column("sha256", "SHA-256", show=lambda row: f"{row.sha256[:12]}…", style="id"),
@@ -44,9 +36,8 @@ PROMPTS = Listing(
 )
 
 
-@get_page
-def prompt_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def prompt_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.prompts.select_related("created_by").annotate(
         judge_count=how_many(collection.judges.all(), "prompt")
     )

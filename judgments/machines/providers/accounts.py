@@ -170,8 +170,7 @@ def _checked_address(url: str, allowed: Allowed) -> str:
         )
     port = port or PORTS[parts.scheme]
     if not allowed.names(host, port):
-        hint = allowed.refusal(host, port)
-        raise NotValid(hint, {"base_url": hint})
+        raise NotValid(allowed.refusal(host, port), "base_url")
     return url.strip().rstrip("/")
 
 

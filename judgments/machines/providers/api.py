@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
-from assay.core.errors import NotFound
 from assay.llm.providers import PROTOCOLS
 from assay.llm.providers.protocol import WITHOUT
 from judgments.machines.prompts import prompts
 from judgments.machines.providers import accounts
 from judgments.models import PromptVersion, Provider
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Rows, listed
+from judgments.web.endpoints import InCollection, Rows, call, listed
 from judgments.web.serializers import Strict
 
 
@@ -26,13 +22,12 @@ class OfferedModel(Strict):
 
     name = serializers.CharField(max_length=200)
     price_in = serializers.FloatField(
-        required=False, allow_null=True, default=None, help_text="Price in dollars per million input tokens."
+        allow_null=True, default=None, help_text="Price in dollars per million input tokens."
     )
     price_out = serializers.FloatField(
-        required=False, allow_null=True, default=None, help_text="Price in dollars per million output tokens."
+        allow_null=True, default=None, help_text="Price in dollars per million output tokens."
     )
     thinks = serializers.BooleanField(
-        required=False,
         allow_null=True,
         default=None,
         help_text="Whether it is a reasoning model, which needs `max_completion_tokens` and no temperature; by default "
@@ -40,12 +35,10 @@ class OfferedModel(Strict):
     )
     leave_out = serializers.ListField(
         child=serializers.ChoiceField(choices=list(WITHOUT)),
-        required=False,
         default=list,
         help_text="Parameters that are never sent, because the server rejects them.",
     )
     most_tokens = serializers.IntegerField(
-        required=False,
         allow_null=True,
         default=None,
         min_value=1,
@@ -80,20 +73,19 @@ class ProviderSent(Strict):
     name = serializers.CharField(max_length=120)
     protocol = serializers.ChoiceField(choices=list(PROTOCOLS))
     base_url = serializers.CharField(
-        max_length=500, required=False, allow_blank=True, default="", help_text="The address; by default the vendor's."
+        max_length=500, allow_blank=True, default="", help_text="The address; by default the vendor's."
     )
     key = serializers.CharField(
-        required=False,
         allow_blank=True,
         default="",
         write_only=True,
         help_text="Stored encrypted and never returned. If a change omits the key, the stored key is kept.",
     )
     models = OfferedModel(many=True, source="models_offered")
-    prices_of = serializers.DateField(required=False, allow_null=True, default=None)
+    prices_of = serializers.DateField(allow_null=True, default=None)
     concurrency = serializers.IntegerField(min_value=1, max_value=256, default=8)
-    per_minute = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
-    tokens_per_minute = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
+    per_minute = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    tokens_per_minute = serializers.IntegerField(min_value=1, allow_null=True, default=None)
     timeout = serializers.FloatField(min_value=1, max_value=600, default=60.0)
 
 
@@ -122,12 +114,12 @@ class PromptSent(Strict):
     """The text of a prompt. If the name exists, the text becomes the next version."""
 
     name = serializers.CharField(max_length=80)
-    system = serializers.CharField(required=False, allow_blank=True, default="", max_length=prompts.LONGEST)
+    system = serializers.CharField(allow_blank=True, default="", max_length=prompts.LONGEST)
     prompt = serializers.CharField(
         max_length=prompts.LONGEST,
         help_text=f"Available placeholders: {', '.join('{' + place + '}' for place in prompts.FILLED_WITH)}.",
     )
-    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=500)
+    note = serializers.CharField(allow_blank=True, default="", max_length=500)
     asks = serializers.ChoiceField(
         list(prompts.ASKS),
         required=False,
@@ -148,29 +140,26 @@ class Providers(Rows):
     also = (409,)
     tag = "judges"
 
-    @extend_schema(
-        summary="Add a model provider",
-        request=ProviderSent,
-        responses={201: ProviderBody},
-        examples=[
-            OpenApiExample(
-                "Your own server",
-                {
-                    "name": "our vLLM",
-                    "protocol": "openai",
-                    "base_url": "https://models.example.com/v1",
-                    "key": "<key>",
-                    "models": [{"name": "judge-large", "price_in": 0.4, "price_out": 1.2}],
-                },
-                request_only=True,
-            )
-        ],
+    @call(
+        "Add a model provider",
+        ProviderBody,
+        ProviderSent,
+        status=201,
+        example=(
+            "Your own server",
+            {
+                "name": "our vLLM",
+                "protocol": "openai",
+                "base_url": "https://models.example.com/v1",
+                "key": "<key>",
+                "models": [{"name": "judge-large", "price_in": 0.4, "price_out": 1.2}],
+            },
+        ),
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, body: dict[str, Any]) -> Any:
         """The operator must have allowed the host of the address."""
-        body = self.read_body(ProviderSent)
         key = body.pop("key")
-        return self.respond(ProviderBody, accounts.add(self.collection, actor=request.user, given=body, key=key), 201)
+        return accounts.add(self.collection, actor=self.user, given=body, key=key)
 
 
 class OfProvider(InCollection):
@@ -182,36 +171,29 @@ class OfProvider(InCollection):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        provider = self.collection.providers.filter(uuid=kwargs["uuid"]).first()
-        if provider is None:
-            raise NotFound("This collection has no such provider.")
-        self.provider = provider
+        self.provider = self.one(self.collection.providers.all(), "provider")
 
 
 class OneProvider(OfProvider):
-    """One provider."""
-
-    serializer_class = ProviderBody
     also = (409,)
 
-    @extend_schema(summary="Get a model provider")
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Get a model provider", ProviderBody)
+    def get(self) -> Any:
         """Return the settings of the provider without its key."""
-        return self.respond(ProviderBody, self.provider)
+        return self.provider
 
-    @extend_schema(summary="Change a model provider", request=ProviderSent)
-    def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Change a model provider", ProviderBody, request=ProviderSent)
+    def patch(self) -> Any:
         """Omitted fields stay unchanged, including the key unless the address changes."""
         body = self.read_body(ProviderSent, partial=True)
         key = body.pop("key", "")
-        accounts.change(self.provider, actor=request.user, given=body, key=key)
-        return self.respond(ProviderBody, self.provider)
+        accounts.change(self.provider, actor=self.user, given=body, key=key)
+        return self.provider
 
-    @extend_schema(summary="Remove a model provider", responses={204: None})
-    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Remove a model provider")
+    def delete(self) -> None:
         """Delete the provider and its key. Stored answers of its models are kept."""
-        accounts.remove(self.provider, actor=request.user)
-        return Response(status=204)
+        accounts.remove(self.provider, actor=self.user)
 
 
 @listed(
@@ -228,8 +210,7 @@ class Prompts(Rows):
     also = (409,)
     tag = "judges"
 
-    @extend_schema(summary="Create a prompt version", request=PromptSent, responses={201: PromptBody})
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Create a prompt version", PromptBody, PromptSent, status=201)
+    def post(self, body: dict[str, Any]) -> Any:
         """A version never changes. Judges keep the version they were created with."""
-        made = prompts.add_version(self.collection, actor=request.user, **self.read_body(PromptSent))
-        return self.respond(PromptBody, made, 201)
+        return prompts.add_version(self.collection, actor=self.user, **body)

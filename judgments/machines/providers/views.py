@@ -5,9 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 
-from assay.core.errors import AssayError
 from assay.llm.providers import PROTOCOLS
 from judgments.machines.providers import accounts
 from judgments.machines.providers.forms import ProviderForm
@@ -16,7 +14,7 @@ from judgments.models import Collection, Provider
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.lists import Listing, answer, how_many
-from judgments.web.pages import form_page, get_page, post_action
+from judgments.web.pages import errors_as_messages, finish, form_page, get_page, post_action
 
 
 def _title(row: Provider) -> str:
@@ -37,23 +35,22 @@ PROVIDERS = Listing(
             order="name",
             head=True,
             style="clip",
-            url=lambda row: reverse("provider_change", args=[row.collection.slug, row.uuid]),
+            url=("provider_change", "collection.slug", "uuid"),
         ),
         Column("protocol", "Protocol", order="protocol", value=_title),
         Column("base_url", "Address", order="base_url", style="clip"),
         Column("models", "Models", value=_models, style="clip"),
         Column("prices_of", "Price date", order="prices_of", style="nowrap"),
         Column("key", "Key", value=lambda row: "stored, encrypted" if row.sealed else "none"),
-        Column("judges", "Judges", order="judge_count", numeric=True, value=lambda row: row.judge_count),
+        Column("judges", "Judges", order="judge_count", numeric=True, value="judge_count"),
     ),
     search=("name", "base_url"),
     order="name",
 )
 
 
-@get_page
-def provider_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@get_page.of_collection(access.LEADS)
+def provider_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.providers.select_related("collection").annotate(
         judge_count=how_many(collection.judges.all(), "provider")
     )
@@ -61,9 +58,8 @@ def provider_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, PROVIDERS, rows, "judgments/machines/providers/providers.html", context)
 
 
-@form_page
-def provider_new(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@form_page.of_collection(access.LEADS)
+def provider_new(request: HttpRequest, collection: Collection) -> HttpResponse:
     form = ProviderForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with form.telling():
@@ -82,8 +78,7 @@ def provider_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with form.telling():
             accounts.change(row, actor=request.user, **form.given)
-            messages.success(request, f"{row} saved.")
-            return redirect("provider_change", collection.slug, row.uuid)
+            return finish(request, f"{row} saved.", "provider_change", collection.slug, row.uuid)
         row.refresh_from_db()
     context = {
         "collection": collection,
@@ -99,13 +94,11 @@ def provider_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 @post_action
 def provider_remove(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = reached(request, slug, uuid)
-    try:
+    with errors_as_messages(request):
         accounts.remove(row, actor=request.user)
-        messages.success(request, f"{row} and its key were removed. Stored answers of its models are kept.")
-    except AssayError as error:
-        messages.error(request, str(error))
-        return redirect("provider_change", collection.slug, row.uuid)
-    return redirect("providers", collection.slug)
+        message = f"{row} and its key were removed. Stored answers of its models are kept."
+        return finish(request, message, "providers", collection.slug)
+    return redirect("provider_change", collection.slug, row.uuid)
 
 
 def reached(request: HttpRequest, slug: str, uuid: str) -> tuple[Collection, Provider]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from collections.abc import Iterable
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from assay.core.errors import NotValid
 from assay.core.outcomes import OUTCOMES
@@ -20,19 +16,15 @@ from judgments.machines.prompts import prompts
 from judgments.machines.providers.api import OfProvider
 from judgments.machines.tryouts import tryouts
 from judgments.models import Provider
-from judgments.web.endpoints import InCollection, rows_called
-from judgments.web.serializers import Strict
+from judgments.web.endpoints import InCollection, call, rows_called
+from judgments.web.serializers import Strict, Texts
 
 
 class ModelTried(Strict):
     """The model to call."""
 
     model = serializers.CharField(
-        required=False,
-        allow_blank=True,
-        default="",
-        max_length=200,
-        help_text="The model; by default the provider's first model.",
+        allow_blank=True, default="", max_length=200, help_text="The model; by default the provider's first model."
     )
 
 
@@ -46,10 +38,7 @@ class CostBody(serializers.Serializer):
     cost_estimated = serializers.BooleanField(
         help_text="Whether the cost is an upper bound because the provider reported no token count."
     )
-    left_out = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="Parameters that were not sent because the model does not support them.",
-    )
+    left_out = Texts(help_text="Parameters that were not sent because the model does not support them.")
     seconds = serializers.FloatField()
 
 
@@ -67,7 +56,7 @@ class PromptTried(Strict):
         max_length=prompts.LONGEST,
         help_text="The text of a prompt, which need not be stored; use either this or `version`.",
     )
-    system = serializers.CharField(required=False, allow_blank=True, default="", max_length=prompts.LONGEST)
+    system = serializers.CharField(allow_blank=True, default="", max_length=prompts.LONGEST)
     version = serializers.CharField(
         required=False,
         max_length=200,
@@ -77,8 +66,7 @@ class PromptTried(Strict):
         list(prompts.ASKS), required=False, help_text="Purpose of a prompt that is not stored."
     )
     expected = serializers.DictField(
-        child=serializers.ListField(child=serializers.CharField()),
-        required=False,
+        child=Texts(),
         default=dict,
         help_text="Accepted answers by query_id, for prompts that compare with them; only pairs of these queries are "
         "used.",
@@ -129,36 +117,29 @@ class TriedBody(serializers.Serializer):
 
 
 class TryProvider(OfProvider):
-    """A test call to a provider."""
-
-    serializer_class = AnsweredBody
     also = (503,)
 
-    @extend_schema(summary="Test a model provider", request=ModelTried, responses={200: AnsweredBody})
-    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Test a model provider", AnsweredBody, ModelTried)
+    def post(self, body: dict[str, Any]) -> Any:
         """Check address, key and model with a call of a few tokens. Nothing is stored; a 400 response explains the
         problem."""
-        model = self.read_body(ModelTried)["model"] or self.provider.models_offered[0]["name"]
-        reply = tryouts.provider(self.provider, _offered(self.provider, model), actor=request.user)
-        return self.respond(AnsweredBody, {**_cost(reply), "text": reply.text})
+        model = body["model"] or self.provider.models_offered[0]["name"]
+        reply = tryouts.provider(self.provider, _offered(self.provider, model), actor=self.user)
+        return {**_cost(reply), "text": reply.text}
 
 
 class TryPrompt(InCollection):
-    """A prompt tried on real pairs; for leads."""
-
-    serializer_class = TriedBody
     also = (503,)
     tag = "judges"
 
-    @extend_schema(summary="Try a prompt on real pairs", request=PromptTried, responses={200: TriedBody})
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Try a prompt on real pairs", TriedBody, PromptTried)
+    def post(self, body: dict[str, Any]) -> Any:
         """Nothing is stored, and pairs that you may still grade are not used. Each pair needs one call."""
-        body = self.read_body(PromptTried)
         (round_,) = rows_called(self.collection.rounds.all(), [body["round"]], "round", "round")
         (provider,) = rows_called(self.collection.providers.all(), [body["provider"]], "provider", "provider")
         tried = tryouts.try_prompt(
             self._words(body),
-            viewer=request.user,
+            viewer=self.user,
             round_=round_,
             provider=provider,
             model=_offered(provider, body["model"]),
@@ -166,7 +147,7 @@ class TryPrompt(InCollection):
             expected=expected_answers.checked(body["expected"]) if body["expected"] else {},
         )
         costs = _sum(one.reply.cost_usd for one in tried)
-        return self.respond(TriedBody, {"calls": len(tried), "cost_usd": costs, "pairs": [_pair(one) for one in tried]})
+        return {"calls": len(tried), "cost_usd": costs, "pairs": [_pair(one) for one in tried]}
 
     def _words(self, body: dict[str, Any]) -> Template:
         if ("prompt" in body) == ("version" in body):

@@ -75,8 +75,7 @@ def try_prompt(
         return _with_expected(template, rows, provider, model, number, expected or {}, viewer)
     keys = list(rows.order_by("position").values_list("pk", flat=True))
     if not keys:
-        message = "This round has no pair with a text whose grades you may see. Choose another round."
-        raise NotValid(message, {"round": message})
+        raise NotValid("This round has no pair with a text whose grades you may see. Choose another round.", "round")
     pairs = list(_pairs(_spread(keys, number)).values())
     graded = graded_of(build(round_, Choice(provider, model, Named("", "", template)))[0].inputs)
     questions = [replace(graded.question(context_of(pair)), key=str(at)) for at, pair in enumerate(pairs)]

@@ -12,14 +12,44 @@ from django.shortcuts import redirect, render
 from assay.core.errors import NotFound, NotValid
 from judgments.machines.judge_runs import expected_answers
 from judgments.machines.prompts import prompts
-from judgments.machines.prompts.forms import PromptForm
 from judgments.machines.providers.forms import APART, models_of
 from judgments.machines.providers.views import reached
 from judgments.machines.tryouts import tryouts
 from judgments.models import Collection
 from judgments.web import access
 from judgments.web.forms import AssayForm
-from judgments.web.pages import errors_as_messages, form_page, post_action
+from judgments.web.pages import errors_as_messages, finish, form_page, post_action
+
+
+class PromptForm(AssayForm):
+    """Form for a prompt."""
+
+    name = forms.CharField(
+        max_length=80, help_text="If a prompt has this name already, the text becomes its next version."
+    )
+    system = forms.CharField(
+        label="System prompt (optional)",
+        required=False,
+        max_length=prompts.LONGEST,
+        widget=forms.Textarea(attrs={"rows": 4}),
+    )
+    prompt = forms.CharField(
+        max_length=prompts.LONGEST,
+        widget=forms.Textarea(attrs={"rows": 22, "class": "mono"}),
+        help_text="Required placeholders: {query}, {scale} and {document}. Comparisons require {query}, {first} and "
+        "{second} instead. Expected answers require {query}, {expected} and {document}.",
+    )
+    asks = forms.ChoiceField(
+        label="Kind of answer",
+        required=False,
+        choices=[
+            ("", "Detect from placeholders"),
+            *((name, what.capitalize()) for name, what in prompts.ASKS.items()),
+        ],
+        help_text="“An answer from the document” can’t be detected, because its prompt needs only {query} and "
+        "{document}.",
+    )
+    note = forms.CharField(label="Changes (optional)", required=False, max_length=500)
 
 
 class TryForm(AssayForm):
@@ -80,10 +110,9 @@ FAILED = {
 }
 
 
-@form_page
-def prompt_new(request: HttpRequest, slug: str) -> HttpResponse:
+@form_page.of_collection(access.LEADS)
+def prompt_new(request: HttpRequest, collection: Collection) -> HttpResponse:
     """Write a prompt, try it on real pairs, and store it as a version."""
-    collection = access.collection_for(request.user, slug, access.LEADS)
     trial = request.method == "POST" and request.POST.get("act") == "try"
     form = PromptForm(request.POST or None, initial=_start(collection, request.GET.get("from", "")))
     # Only a stored prompt needs a name.
@@ -101,8 +130,7 @@ def prompt_new(request: HttpRequest, slug: str) -> HttpResponse:
                 made = prompts.add_version(collection, actor=request.user, note=form.cleaned_data["note"], **words)
                 of_battles = prompts.asks(prompts.template_of(made)) == prompts.BATTLE
                 who = "New pairwise comparisons" if of_battles else "New judges"
-                messages.success(request, f"{made} created. {who} can use it.")
-                return redirect("prompt", made.uuid)
+                return finish(request, f"{made} created. {who} can use it.", "prompt", made.uuid)
     context: dict[str, Any] = {
         "collection": collection,
         "step": "round",

@@ -7,16 +7,14 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods
 
 from assay.core.errors import Busy, TooMany
 from judgments.members import login_limits
@@ -25,7 +23,7 @@ from judgments.models import ApiToken, Membership, Round, User
 from judgments.web import access
 from judgments.web.error_responses import headers_of, status_of
 from judgments.web.forms import AssayForm
-from judgments.web.pages import post_action
+from judgments.web.pages import finish, form_page, post_action
 
 
 class TokenForm(AssayForm):
@@ -69,10 +67,9 @@ class PasswordTokenForm(TokenForm):
         return password
 
 
-@login_required
+@form_page
 @never_cache
 @sensitive_post_parameters("password")
-@require_http_methods(["GET", "HEAD", "POST"])
 def token_list(request: HttpRequest) -> HttpResponse:
     data, text, made = request.POST or None, "", None
     form = TokenForm(data) if verbs.is_recent(request) else PasswordTokenForm(data, request=request)
@@ -117,8 +114,7 @@ def commands(request: HttpRequest, token: ApiToken, text: str) -> list[tuple[str
 def revoke(request: HttpRequest, uuid: str) -> HttpResponse:
     token = get_object_or_404(ApiToken, user=request.user, uuid=uuid)
     verbs.revoke_token(token, actor=request.user)
-    messages.success(request, f"The token {token.name} was revoked.")
-    return redirect("tokens")
+    return finish(request, f"The token {token.name} was revoked.", "tokens")
 
 
 class LoginForm(AuthenticationForm):

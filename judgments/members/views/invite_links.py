@@ -7,7 +7,6 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import login
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import UserCreationForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -28,7 +27,7 @@ from judgments.web.columns import Column
 from judgments.web.figures import state
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
-from judgments.web.pages import errors_as_messages, post_action
+from judgments.web.pages import errors_as_messages, form_page, post_action
 
 SESSION_KEY = "invite_link"
 
@@ -167,11 +166,9 @@ class LinkForm(AssayForm):
         self.fields["round_"].queryset = collection.rounds.exclude(state=Round.State.CLOSED)
 
 
-@login_required
+@form_page.of_collection(access.LEADS)
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def link_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+def link_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     invite_links.switched_on()
     round_uuid = request.GET.get("round", "")
     form, address, made = LinkForm(collection, request.POST or None, initial={"round_": round_uuid}), "", None
@@ -188,9 +185,8 @@ def link_list(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-@post_action
-def revoke(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@post_action.of_collection(access.LEADS)
+def revoke(request: HttpRequest, collection: Collection, uuid: str) -> HttpResponse:
     link = access.existing(collection.invite_links.filter(uuid=uuid), "This collection has no such link.")
     with errors_as_messages(request):
         invite_links.revoke(link, actor=request.user)

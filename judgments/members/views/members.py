@@ -22,7 +22,7 @@ from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Listing, answer
-from judgments.web.pages import errors_as_messages, form_page, post_action
+from judgments.web.pages import errors_as_messages, finish, form_page, post_action
 
 
 class CollectionForm(AssayForm):
@@ -100,16 +100,14 @@ def new(request: HttpRequest) -> HttpResponse:
     return render(request, "judgments/members/collection_new.html", {"form": form}, status=form.status)
 
 
-@form_page
-def collection_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@form_page.of_collection(access.LEADS)
+def collection_settings(request: HttpRequest, collection: Collection) -> HttpResponse:
     fields = ("name", "description", "result_template", "license", "embedding_changed_at")
     form = CollectionSettingsForm(request.POST or None, initial={name: getattr(collection, name) for name in fields})
     if request.method == "POST" and form.is_valid():
         with form.telling():
             verbs.update_collection(collection, actor=request.user, **form.cleaned_data)
-            messages.success(request, "Saved.")
-            return redirect("collection_settings", collection.slug)
+            return finish(request, "Saved.", "collection_settings", collection.slug)
     examples = collection.documents.filter(stub=False)[:3] if collection.result_template else ()
     context = {"collection": collection, "form": form, "examples": examples}
     return render(request, "judgments/members/collection_settings.html", context, status=form.status)
@@ -121,21 +119,18 @@ def respond(request: HttpRequest, uuid: str) -> HttpResponse:
     invitation = invitations.get(invitations.waiting_for(request.user), uuid)
     if "accept" not in request.POST:
         invitations.decline(invitation, actor=request.user)
-        messages.success(request, f"You declined the invitation to {invitation.collection.name}.")
-        return redirect("home")
+        return finish(request, f"You declined the invitation to {invitation.collection.name}.", "home")
     with errors_as_messages(request):
         made = invitations.accept(invitation, actor=request.user)
         messages.success(request, f"You joined {invitation.collection.name} with the role {made.role}.")
     return redirect("home")
 
 
-@post_action
-def withdraw(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@post_action.of_collection(access.LEADS)
+def withdraw(request: HttpRequest, collection: Collection, uuid: str) -> HttpResponse:
     invitation = invitations.get(collection.member_invitations.all(), uuid)
     invitations.withdraw(invitation, actor=request.user)
-    messages.success(request, f"The invitation of {invitation.username} was withdrawn.")
-    return redirect("members", collection.slug)
+    return finish(request, f"The invitation of {invitation.username} was withdrawn.", "members", collection.slug)
 
 
 @form_page
@@ -147,8 +142,7 @@ def member_list(request: HttpRequest, slug: str) -> HttpResponse:
         with form.telling():
             invitation = invitations.invite(collection, actor=request.user, **form.cleaned_data)
             message = f"{invitation.username} was invited as {invitation.role} and becomes a member after accepting."
-            messages.success(request, message)
-            return redirect("members", collection.slug)
+            return finish(request, message, "members", collection.slug)
     rows = collection.memberships.select_related("user", "collection")
     context = {"collection": collection, "form": form, "by_link": settings.INVITE_LINKS}
     context["invitations"] = collection.member_invitations.select_related("created_by")
@@ -201,9 +195,8 @@ def _fit(member: Membership) -> str:
     return "; ".join(notes)
 
 
-@post_action
-def change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@post_action.of_collection(access.LEADS)
+def change(request: HttpRequest, collection: Collection, uuid: str) -> HttpResponse:
     rows = collection.memberships.select_related("user", "collection").filter(user__uuid=uuid)
     membership = access.existing(rows, "This person is not a member.")
     with errors_as_messages(request):

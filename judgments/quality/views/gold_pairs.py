@@ -95,13 +95,13 @@ def _known_list(top: int) -> Listing:
         noun=("pair", "pairs"),
         columns=(
             Column("take", "Select", value=lambda row: "", show=_box),
-            Column("query", "Query", order="query", value=lambda row: row.query.text, head=True, style="clip"),
+            Column("query", "Query", order="query", value="query.text", head=True, style="clip"),
             Column("grade", "Grade", order="grade", numeric=True, show=lambda row: grade(row.grade, top)),
             Column("document", "Document", order="document", value=lambda row: str(row.document), style="clip"),
             Column("source", "Source", order="source", value=lambda row: f"{row.source} in {row.round}"),
             Column("explanation", "Reason", style="clip muted"),
-            Column("query_id", "Query id", value=lambda row: row.query.query_id, style="id"),
-            Column("doc_id", "Document id", value=lambda row: row.document.doc_id, style="id"),
+            Column("query_id", "Query id", value="query.query_id", style="id"),
+            Column("doc_id", "Document id", value="document.doc_id", style="id"),
         ),
         search=("query.text", "query.query_id", "document.title", "document.doc_id"),
         choices=(
@@ -118,9 +118,8 @@ def _known_list(top: int) -> Listing:
 
 
 @takes_files
-@form_page
-def page(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@form_page.of_round(access.LEADS)
+def page(request: HttpRequest, round_: Round) -> HttpResponse:
     act = request.POST.get("act", "") if request.method == "POST" else ""
     one = OneForm(request.POST if act == "one" else None, prefix="one").worded_for(round_)
     file = FileForm(*((request.POST, request.FILES) if act == "file" else ()), prefix="file").worded_for(round_)

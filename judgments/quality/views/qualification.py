@@ -10,12 +10,10 @@ import uuid as uuid_module
 from collections import Counter
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from assay.core.errors import AssayError, NotValid
 from judgments.models import Probe, Round
@@ -27,17 +25,16 @@ from judgments.rating.rater_progress import RaterPosition
 from judgments.rating.views.answer_form import read_answer, reasons
 from judgments.rating.views.station_data import Card, keys_context
 from judgments.web import access
+from judgments.web.pages import form_page
 from judgments.web.posted_values import uuid_of
 
 # The keys of this page: no later, undo or note, because each answer gets feedback at once.
 ACTS = ("unable", "guide", "marks", "whole", "keys")
 
 
-@login_required
+@form_page.of_round(access.RATERS)
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def calibrate(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.RATERS)
+def calibrate(request: HttpRequest, round_: Round) -> HttpResponse:
     if not start_requirements.requires_qualification(round_):
         return redirect("rate", round_.uuid)
     if request.method == "POST":

@@ -8,7 +8,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -148,7 +147,7 @@ RATERS = Listing(
             show=lambda row: format_html(
                 '{} <span class="muted mono">{}</span>', row.round_rater.user.username, row.round_rater.pseudonym
             ),
-            url=lambda row: reverse("round_rater", args=[row.round_rater.round.uuid, row.round_rater.pseudonym]),
+            url=("round_rater", "round_rater.round.uuid", "round_rater.pseudonym"),
             head=True,
             style="nowrap",
         ),
@@ -187,9 +186,8 @@ RATERS = Listing(
 )
 
 
-@get_page
-def quality(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@get_page.of_round(access.LEADS)
+def quality(request: HttpRequest, round_: Round) -> HttpResponse:
     look = checks.look(round_, viewer=request.user)
     reports = _known(round_, look.reports)
     if request.GET.get("format") == "json":
@@ -240,9 +238,8 @@ def _lines(report: RaterReport) -> list[Line]:
     return sorted(lines, key=lambda line: ("fail", "warn", "done", "todo").index(line.shape))
 
 
-@get_page
-def rater(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@get_page.of_round(access.LEADS)
+def rater(request: HttpRequest, round_: Round, rater: str) -> HttpResponse:
     round_rater = round_rater_of(round_, rater)
     look = checks.look(round_, viewer=request.user)
     report = next((one for one in _known(round_, look.reports) if one.round_rater.pk == round_rater.pk), None)

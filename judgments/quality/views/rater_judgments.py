@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
-from judgments.models import Job, Judgment, Probe, RoundRater
+from judgments.models import Job, Judgment, Probe, Round, RoundRater
 from judgments.quality import pausing, qualification, rater_judgments
 from judgments.quality.rater_judgments import grades_of_others, round_rater_of
 from judgments.rounds.views.rounds import frame
@@ -26,7 +26,7 @@ from judgments.web.columns import Column
 from judgments.web.figures import grade
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Listing, answer
-from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
+from judgments.web.pages import errors_as_messages, finish, form_page, get_page, post_action
 
 APART = [
     ("0", "same as all others"),
@@ -66,22 +66,19 @@ def _listing(round_rater: RoundRater) -> Listing:
         return format_html(links, requeue, query, round_.query_kind, since)
 
     again = Column(
-        "again",
-        "Repeat",
-        value=lambda row: row.again,
-        show=lambda row: SafeString("") if row.again is None else chip(row.again),
+        "again", "Repeat", value="again", show=lambda row: SafeString("") if row.again is None else chip(row.again)
     )
     repeats = round_.probes.filter(rater=round_rater.user_id, kind=Probe.Kind.REPEAT).exists()
     return Listing(
         name="judgments",
         noun=("judgment", "judgments"),
         columns=(
-            Column("at", "Time", order="pk", value=lambda row: row.created_at, style="nowrap"),
+            Column("at", "Time", order="pk", value="created_at", style="nowrap"),
             Column(
                 "query",
                 "Query",
                 order="pair__query__text",
-                value=lambda row: row.pair.query.text,
+                value="pair.query.text",
                 url=lambda row: reverse("query", args=[slug, row.pair.query.uuid]),
                 head=True,
                 style="clip",
@@ -104,22 +101,14 @@ def _listing(round_rater: RoundRater) -> Listing:
             ),
             Column("others", "Other raters", value=_others_in_file, show=others),
             *([again] if repeats else []),
-            Column("seconds", "Seconds", "seconds_active", True, digits=1, value=lambda row: row.seconds_active),
+            Column("seconds", "Seconds", "seconds_active", True, digits=1, value="seconds_active"),
             Column("characters", "Document characters", numeric=True),
             Column(
                 "said", "Note", value=lambda row: " ".join(filter(None, [row.reason, row.note])), style="clip muted"
             ),
             Column("aside", "Exclude", value=lambda row: "", show=exclude, style="nowrap small"),
-            Column(
-                "query_id", "Query id", "pair__query__query_id", value=lambda row: row.pair.query.query_id, style="id"
-            ),
-            Column(
-                "doc_id",
-                "Document id",
-                "pair__document__doc_id",
-                value=lambda row: row.pair.document.doc_id,
-                style="id",
-            ),
+            Column("query_id", "Query id", "pair__query__query_id", value="pair.query.query_id", style="id"),
+            Column("doc_id", "Document id", "pair__document__doc_id", value="pair.document.doc_id", style="id"),
         ),
         search=("pair__query__text", "pair__query__query_id", "pair__document__title", "pair__document__doc_id"),
         choices=(
@@ -147,9 +136,8 @@ def _others_in_file(row: Any) -> str:
     return " ".join(f"{name}:{'cannot-judge' if value is None else value}" for name, value in given)
 
 
-@get_page
-def answers(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@get_page.of_round(access.LEADS)
+def answers(request: HttpRequest, round_: Round, rater: str) -> HttpResponse:
     round_rater = round_rater_of(round_, rater)
     rows = rater_judgments.beside_others(rater_judgments.answers_of(round_rater, reader=request.user), round_rater)
     quicker = request.GET.get("quicker", "")
@@ -245,8 +233,7 @@ def requeue(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
                 reason = request.POST.get("reason", "").replace("\0", "")
                 done = pausing.start(round_rater, form.choice, reason=reason, actor=request.user)
                 if isinstance(done, Job):
-                    messages.success(request, "A job is excluding the judgments.")
-                    return redirect("job", done.uuid)
+                    return finish(request, "A job is excluding the judgments.", "job", done.uuid)
                 messages.success(request, f"{amount(done, 'judgment')} excluded. Other raters will grade the pairs.")
                 return redirect("round_rater", round_rater.round.uuid, round_rater.pseudonym)
             except AssayError as error:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import CalibrationFirst, Conflict, NotAllowed, NotValid, Paused
@@ -19,13 +17,12 @@ from judgments.rating.recent_answers import MOST, last_answers
 from judgments.rating.views.answer_form import in_words
 from judgments.rating.views.station_data import outbox_data
 from judgments.web import access
-from judgments.web.pages import form_page, post_action
+from judgments.web.pages import finish, form_page, get_page, post_action
 
 
-@post_action
-def join(request: HttpRequest, uuid: str) -> HttpResponse:
+@post_action.of_round(access.RATERS)
+def join(request: HttpRequest, round_: Round) -> HttpResponse:
     """Join the round and start rating; a user who may not join sees the reason on the home page."""
-    round_ = access.round_for(request.user, uuid, access.RATERS)
     try:
         round_raters.join(round_, rater=request.user)
     except (Conflict, NotAllowed) as refusal:
@@ -34,22 +31,18 @@ def join(request: HttpRequest, uuid: str) -> HttpResponse:
     return redirect("rate", round_.uuid)
 
 
-@post_action
-def release(request: HttpRequest, uuid: str) -> HttpResponse:
+@post_action.of_round(access.RATERS)
+def release(request: HttpRequest, round_: Round) -> HttpResponse:
     """Release the rater's leased pairs, so that others can get them at once."""
-    round_ = access.round_for(request.user, uuid, access.RATERS)
     given = assignment.release(round_, request.user)
     message = f"Released {amount(given, 'document')}." if given else "You had no leased documents."
-    messages.success(request, f"{message} Your judgments are saved.")
-    return redirect("home")
+    return finish(request, f"{message} Your judgments are saved.", "home")
 
 
-@login_required
+@get_page.of_round(access.RATERS)
 @never_cache
-@require_safe
-def last(request: HttpRequest, uuid: str) -> HttpResponse:
+def last(request: HttpRequest, round_: Round) -> HttpResponse:
     """Show the rater's own answers while they can be changed; otherwise the station shows why they cannot."""
-    round_ = access.round_for(request.user, uuid, access.RATERS)
     if round_.state != Round.State.OPEN:
         return redirect("rate", round_.uuid)
     assignment.check_open(round_, request.user)  # type: ignore[arg-type]

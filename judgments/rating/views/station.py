@@ -15,14 +15,12 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, CalibrationFirst, Conflict, NotValid, Paused
@@ -36,7 +34,7 @@ from judgments.rating.submission import Answer
 from judgments.rating.views.answer_form import UNABLE, in_words, read_answer, read_list, reasons, result_message
 from judgments.rating.views.station_data import Card, card_again, cards, outbox_data, station_context
 from judgments.web import access
-from judgments.web.pages import get_page
+from judgments.web.pages import form_page, get_page
 from judgments.web.posted_values import uuid_of
 
 # Seconds until the page reloads while pairs are being chosen: short at first, then longer.
@@ -202,11 +200,9 @@ def _given(rater: User, uuids: Iterable[UUID]) -> dict[UUID, tuple[str, str, str
 MODES = ("one", "list")
 
 
-@login_required
+@form_page.of_round(access.RATERS)
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def rate(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.RATERS)
+def rate(request: HttpRequest, round_: Round) -> HttpResponse:
     try:
         return _answered(request, round_) if request.method == "POST" else _shown(request, round_)
     except CalibrationFirst:

@@ -12,12 +12,11 @@ from django.db.models import F, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from assay.core.errors import AssayError
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
-from judgments.models import Pair, Role, Round, RoundRater, Tally, User
+from judgments.models import Collection, Pair, Role, Round, RoundRater, Tally, User
 from judgments.rounds import rounds
 from judgments.rounds import settings as round_settings
 from judgments.rounds.forms import HandingOutForm
@@ -28,9 +27,8 @@ from judgments.web.lists import Choice, Listing, answer, how_many
 from judgments.web.pages import form_page, get_page, post_action
 
 
-@form_page
-def settings(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@form_page.of_round(access.LEADS)
+def settings(request: HttpRequest, round_: Round) -> HttpResponse:
     form = HandingOutForm(round_, request.POST if request.method == "POST" else None).worded_for(round_)
     if request.method == "POST" and form.is_valid():
         with form.telling():
@@ -53,7 +51,7 @@ ROUNDS = Listing(
     name="rounds",
     noun=("round", "rounds"),
     columns=(
-        Column("name", "Round", order="name", head=True, url=lambda row: reverse("round_progress", args=[row.uuid])),
+        Column("name", "Round", order="name", head=True, url=("round_progress", "uuid")),
         Column("state", "State", order="state", show=round_state),
         Column(
             "filled",
@@ -93,9 +91,8 @@ ROUNDS = Listing(
 )
 
 
-@get_page
-def round_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def round_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     tallies = Tally.objects.filter(round=OuterRef("pk")).order_by().values("round")
     filled = tallies.annotate(number=Sum("filled"))
     rows = (
@@ -111,10 +108,9 @@ def round_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, ROUNDS, rows, "judgments/rounds/rounds.html", {"collection": collection, "step": "round"})
 
 
-@get_page
-def round_page(request: HttpRequest, uuid: str) -> HttpResponse:
+@get_page.of_round(access.EVERYBODY)
+def round_page(request: HttpRequest, round_: Round) -> HttpResponse:
     """Redirect to the page of the round: progress for staff, the station for raters."""
-    round_ = access.round_for(request.user, uuid, access.EVERYBODY)
     staff = access.role_in(request.user, round_.collection) in access.STAFF
     return redirect("round_progress" if staff else "rate", round_.uuid)
 
@@ -183,9 +179,8 @@ def _turned(request: HttpRequest, uuid: str, verb: Callable[..., Round], outcome
     return redirect("round_progress", round_.uuid)
 
 
-@post_action
-def invite(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@post_action.of_round(access.LEADS)
+def invite(request: HttpRequest, round_: Round) -> HttpResponse:
     named = set(request.POST.getlist("raters"))
     raters = [user for user in to_invite(round_) if user.username in named]
     if not raters:

@@ -122,19 +122,12 @@ def _stale(given: dict[str, str], collection: Collection) -> Listing:
         name="documents-changed",
         noun=("pair", "pairs"),
         columns=(
-            Column("query", "Query", order="query__text", head=True, style="clip", value=lambda row: row.query.text),
-            Column("query_id", "Query id", order="query__query_id", style="id", value=lambda row: row.query.query_id),
+            Column("query", "Query", order="query__text", head=True, style="clip", value="query.text"),
+            Column("query_id", "Query id", order="query__query_id", style="id", value="query.query_id"),
             Column("document", "Document", style="clip", value=lambda row: str(row.document), url=document),
-            Column(
-                "doc_id", "Document id", order="document__doc_id", style="id", value=lambda row: row.document.doc_id
-            ),
-            Column("round", "Judged in", order="round__name", style="clip", value=lambda row: row.round.name),
-            Column(
-                "changed_at",
-                "Document changed",
-                order="document__changed_at",
-                value=lambda row: row.document.changed_at,
-            ),
+            Column("doc_id", "Document id", order="document__doc_id", style="id", value="document.doc_id"),
+            Column("round", "Judged in", order="round__name", style="clip", value="round.name"),
+            Column("changed_at", "Document changed", order="document__changed_at", value="document.changed_at"),
         ),
         search=("query__text", "document__title", "document__doc_id"),
         order="query",

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.shortcuts import render
 
 from assay.aggregation.rules import RULES
 from assay.core.counted_nouns import amount
@@ -25,7 +23,7 @@ from judgments.web.columns import Column
 from judgments.web.downloads import attachment
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
-from judgments.web.pages import form_page, get_page
+from judgments.web.pages import finish, form_page, get_page
 
 MERGES = {
     merging.NEWEST: "newest round for each pair",
@@ -116,9 +114,8 @@ class FreezeForm(AssayForm):
         self.fields["override_reason"].widget.attrs["required"] = True
 
 
-@form_page
-def new(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@form_page.of_collection(access.LEADS)
+def new(request: HttpRequest, collection: Collection) -> HttpResponse:
     choice = ChoiceForm(collection, _chosen(request, collection))
     form = FreezeForm(request.POST if request.method == "POST" else None)
     preview: dict[str, Any] = {}
@@ -133,8 +130,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         with form.telling():
             frozen = snapshots.freeze(collection, actor=request.user, **_what(choice), **form.cleaned_data)
             many = amount(frozen.summary["labels"], "label")
-            messages.success(request, f"Froze {many}. They cannot change.")
-            return redirect("snapshot", frozen.uuid)
+            return finish(request, f"Froze {many}. They cannot change.", "snapshot", frozen.uuid)
     context = {"collection": collection, "choice": choice, "form": form, "step": "snapshot", **preview}
     status = choice.status if request.method == "POST" and not preview else form.status
     return render(request, "judgments/snapshots/snapshot_new.html", context, status=status)
@@ -210,7 +206,7 @@ SNAPSHOTS = Listing(
     name="snapshots",
     noun=("snapshot", "snapshots"),
     columns=(
-        Column("name", "Snapshot", order="name", head=True, url=lambda row: reverse("snapshot", args=[row.uuid])),
+        Column("name", "Snapshot", order="name", head=True, url=("snapshot", "uuid")),
         Column("labels", "Labels", numeric=True, value=lambda row: row.summary["labels"]),
         Column("queries", "Queries", numeric=True, value=lambda row: row.summary["queries"]),
         Column("rule", "Label rule", order="rule"),
@@ -225,9 +221,8 @@ SNAPSHOTS = Listing(
 )
 
 
-@get_page
-def snapshot_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def snapshot_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.snapshots.select_related("created_by").defer("manifest")
     context = {"collection": collection, "step": "snapshot", "rounds": collection.rounds.exists()}
     shown = grade_visibility.may_read_hashes(request.user, collection)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
+from assay.core.counted_nouns import amount
 from assay.core.errors import NotFound
 from assay.strategies import STRATEGIES
 from assay.strategies.discovery_curve import DiscoveryCurve
 from judgments import hooks
 from judgments.charts import table_files
 from judgments.charts.chart_files import picture
-from judgments.charts.charts import PHONE
+from judgments.charts.charts import PHONE, Bar, Chart, Stroke, Words
 from judgments.models import Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
@@ -24,7 +26,95 @@ from judgments.web.lists import Page
 from judgments.web.pages import errors_as_messages, get_page, post_action
 from pooling.models import Pool, Refill
 from pooling.pools import discovery, refill
-from pooling.pools.discovery_chart import discovery_curve
+
+if TYPE_CHECKING:
+    from assay.strategies.discovery_curve import Depth, DiscoveryCurve
+
+WIDE, HIGH = 900.0, 320.0
+LEFT, BOTTOM = 56.0, 44.0
+# The approximate width of a letter.
+LETTER = 6.2
+BESIDE = "depth k of the same runs, lower bound"
+# More points than pixels would only increase the file size.
+MOST_POINTS = 300
+
+
+def discovery_curve(curve: DiscoveryCurve, strategy: str, width: float = WIDE) -> Chart:
+    """Draw relevant documents over judged pairs, with a lower bound for depth-k pooling of the same runs."""
+    depths = [one for one in curve.depths if one.pairs <= max(curve.judged, 1)]
+    beyond = next((one for one in curve.depths if one.pairs > curve.judged), None)
+    judged, narrow = max(curve.judged, 1), width <= PHONE
+    right, above = width - (16.0 if narrow else 150.0), 62.0 if narrow else 30.0
+    ticks = _ticks(max(curve.total, 1))
+    top = max(curve.total, ticks[-1], 1)
+
+    def x(pairs: float) -> float:
+        return round(LEFT + (right - LEFT) * min(pairs, judged) / judged, 1)
+
+    def y(relevant: float) -> float:
+        return round(HIGH - BOTTOM - (HIGH - BOTTOM - above) * relevant / top, 1)
+
+    places = _thinned(curve.judged)
+    line = " ".join(f"{x(at)},{y(curve.relevant[at - 1])}" for at in places)
+    strokes = [Stroke(f"M{LEFT},{y(tick)}H{right}", "grid") for tick in ticks]
+    words = [Words(LEFT - 8, y(tick) + 4, f"{tick:,}", "end", "mute") for tick in ticks]
+    if depths:
+        # If the next depth is beyond the edge, the line continues to the edge in its direction.
+        steps = [(0.0, 0.0), *((one.pairs, one.relevant) for one in depths)]
+        if beyond is not None and steps[-1][0] < judged:
+            before, after = steps[-1], (beyond.pairs, beyond.relevant)
+            share = (judged - before[0]) / (after[0] - before[0])
+            steps.append((judged, before[1] + share * (after[1] - before[1])))
+        strokes.append(Stroke("M" + " ".join(f"{x(pairs)},{y(good)}" for pairs, good in steps), "line"))
+    strokes.append(Stroke(f"M{x(0)},{y(0)} {line}".rstrip(), "here-line"))
+    words += [Words(x(at), HIGH - BOTTOM + 18, f"{at:,}", "middle", "mute") for at in _ticks(judged)[1:]]
+    words.append(Words(LEFT, HIGH - 6, "pairs judged, in judging order", kind="mute"))
+    words.append(_end(right, y(curve.total), f"{curve.total:,} relevant", narrow))
+    last = depths[-1] if depths else None
+    if last and not narrow:
+        # Below the corner of its own line, because the next line belongs to the next depth.
+        at = (x(last.pairs) + 10, y(last.relevant) + 20)
+        words.append(Words(*at, f"depth {last.depth}: {last.relevant:,}+", kind="mute"))
+    bars, legend = _legend(strategy, last, narrow)
+    label = f"{curve.total:,} relevant among {amount(curve.judged, 'judged pair')}, in judging order"
+    if depths:
+        label += f"; depth {depths[-1].depth} has at least {depths[-1].relevant:,} among {depths[-1].pairs:,}"
+    return Chart(HIGH, label, tuple(strokes), bars, (*words, *legend), width)
+
+
+def _thinned(judged: int) -> list[int]:
+    """Return the positions at which the curve is drawn, including the first and the last."""
+    if judged <= MOST_POINTS:
+        return list(range(1, judged + 1))
+    return sorted({round(1 + at * (judged - 1) / (MOST_POINTS - 1)) for at in range(MOST_POINTS)})
+
+
+def _end(right: float, y: float, text: str, narrow: bool) -> Words:
+    """Place the total next to the end of the curve, or above it if a rising curve leaves room there."""
+    return Words(right, y - 8, text, "end") if narrow else Words(right + 10, y + 4, text)
+
+
+def _legend(strategy: str, last: Depth | None, narrow: bool) -> tuple[tuple[Bar, ...], Sequence[Words]]:
+    """Return the legend; on a phone its entries are stacked and include the labeled depth."""
+    begin = 0.0 if narrow else LEFT
+    bars = [Bar(begin, 6, 14, 3, "here")]
+    words = [Words(begin + 20, 12, strategy, kind="mute")]
+    if last:
+        at = begin if narrow else begin + 20 + LETTER * len(strategy) + 24
+        down = 18 if narrow else 0
+        bars.append(Bar(round(at, 1), 6 + down, 14, 3, "mark"))
+        beside = f"depth k of the same runs; depth {last.depth}: {last.relevant:,}+" if narrow else BESIDE
+        words.append(Words(round(at + 20, 1), 12 + down, beside, kind="mute"))
+    return tuple(bars), words
+
+
+def _ticks(top: float) -> list[int]:
+    """Return round numbers from 0, the last one at or below the top."""
+    raw = top / 4
+    size = 10 ** math.floor(math.log10(raw)) if raw >= 1 else 1
+    step = next(int(size * times) for times in (1, 2, 5, 10) if size * times >= raw)
+    return [step * at for at in range(int(top // step) + 1)] if top >= step else [0, step]
+
 
 # Maximum rows of the curve on the page; the file has one row per judged pair.
 SHOWN = 25
@@ -41,9 +131,8 @@ DEPTHS = (
 )
 
 
-@get_page
-def round_discovery(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.STAFF)
+@get_page.of_round(access.STAFF)
+def round_discovery(request: HttpRequest, round_: Round) -> HttpResponse:
     pool = discovery.pool_of(round_)
     context = {**frame(request, round_), "choosing": hooks.status(round_), **shown(request.user, pool, [round_])}
     file = file_of(request, context, f"{round_.collection.slug} {round_} discovery")
@@ -94,9 +183,8 @@ def _title(pool: Pool | None) -> str:
     return STRATEGIES[pool.strategy].title if pool.strategy in STRATEGIES else pool.strategy
 
 
-@post_action
-def round_refill(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@post_action.of_round(access.LEADS)
+def round_refill(request: HttpRequest, round_: Round) -> HttpResponse:
     row = Refill.objects.filter(round=round_).first()
     act = refill.ACTS.get(request.POST.get("act", ""))
     with errors_as_messages(request):

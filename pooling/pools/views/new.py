@@ -28,9 +28,8 @@ ADVISED, WITHOUT_RUNS = "depth", "list"
 
 
 @takes_files
-@form_page
-def pool_new(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@form_page.of_collection(access.LEADS)
+def pool_new(request: HttpRequest, collection: Collection) -> HttpResponse:
     form = _form(request, collection)
     if request.POST.get("act") in ACTS and form.is_valid():
         with form.telling():

@@ -11,10 +11,10 @@ from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 
 from assay.strategies import STRATEGIES
 from judgments.charts import table_files
+from judgments.models import Collection
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import number
@@ -75,9 +75,8 @@ def of_pool(pool: Pool, *, whole: bool = False) -> dict[str, Any]:
     return shown([asdict(group) for group in groups], whole=whole)
 
 
-@post_action
-def pool_apart(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
+@post_action.of_collection(access.LEADS)
+def pool_apart(request: HttpRequest, collection: Collection, uuid: str) -> HttpResponse:
     pool = access.reach(Pool.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
     query_id, doc_id = (searchable(request.POST.get(name, "")) for name in ("query_id", "doc_id"))
     with errors_as_messages(request):
@@ -130,15 +129,15 @@ def _document(entry: PoolEntry) -> str:
 
 ENTRY_COLUMNS = (
     Column("position", "Position", order="position", numeric=True, value=lambda entry: entry.position + 1),
-    Column("query", "Query", order="query__text", head=True, style="clip", value=lambda entry: entry.query.text),
-    Column("rank", "Best rank", order="best_rank", numeric=True, value=lambda entry: entry.best_rank),
+    Column("query", "Query", order="query__text", head=True, style="clip", value="query.text"),
+    Column("rank", "Best rank", order="best_rank", numeric=True, value="best_rank"),
     Column(
         "title",
         "Document",
         order="document__title",
         style="clip",
         value=_document,
-        url=lambda entry: reverse("document", args=[entry.pool.collection.slug, entry.document.uuid]),
+        url=("document", "pool.collection.slug", "document.uuid"),
     ),
     Column(
         "runs",
@@ -162,8 +161,8 @@ ENTRY_COLUMNS = (
         show=lambda entry: some_of(copies_of(entry.origin)),
         style="clip",
     ),
-    Column("query_id", "Query id", order="query__query_id", style="id clip", value=lambda entry: entry.query.query_id),
-    Column("doc_id", "Document id", order="document__doc_id", style="id clip", value=lambda e: e.document.doc_id),
+    Column("query_id", "Query id", order="query__query_id", style="id clip", value="query.query_id"),
+    Column("doc_id", "Document id", order="document__doc_id", style="id clip", value="document.doc_id"),
 )
 
 
@@ -187,15 +186,8 @@ POOLS = Listing(
     name="pools",
     noun=("pool", "pools"),
     columns=(
-        Column(
-            "pool",
-            "Pool",
-            head=True,
-            value=str,
-            style="nowrap",
-            url=lambda pool: reverse("pool", args=[pool.collection.slug, pool.uuid]),
-        ),
-        Column("pairs", "Pairs", order="pair_count", numeric=True, value=lambda pool: pool.pair_count),
+        Column("pool", "Pool", head=True, value=str, style="nowrap", url=("pool", "collection.slug", "uuid")),
+        Column("pairs", "Pairs", order="pair_count", numeric=True, value="pair_count"),
         Column("queries", "Queries", numeric=True, value=lambda pool: pool.summary.get("queries")),
         Column(
             "runs",
@@ -214,9 +206,8 @@ POOLS = Listing(
 )
 
 
-@get_page
-def pool_list(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def pool_list(request: HttpRequest, collection: Collection) -> HttpResponse:
     rows = collection.pools.active().select_related("collection", "created_by").prefetch_related("runs")
     context = {
         "collection": collection,
@@ -227,9 +218,8 @@ def pool_list(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, POOLS, rows.annotate(pair_count=Count("entries")), "pooling/pools/pools.html", context)
 
 
-@get_page
-def pool(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
+@get_page.of_collection(access.STAFF)
+def pool(request: HttpRequest, collection: Collection, uuid: str) -> HttpResponse:
     pools = Pool.objects.filter(collection=collection).select_related("collection", "created_by")
     row = access.reach(pools, request.user, access.STAFF, uuid=uuid)
     entries = row.entries.select_related("query", "document", "pool__collection")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.core.errors import NotValid
-from judgments.machines.prompts import few_shot
+from judgments.machines.judge_runs import model_judges
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall
 from judgments.rounds import rounds
 from judgments.snapshots import final_labels, snapshots
@@ -63,7 +63,7 @@ def test_human_else_machine_marks_what_no_person_gave(round_: Any, lead: Any, ra
     rows = [line.split() for line in snapshots.export(frozen, "trec-qrels")[1].decode().splitlines()]
     assert sorted({row[1] for row in rows}) == ["0", "1"]
     # Examples for a model come from people alone.
-    assert {row[2] for row in few_shot._human(frozen)} == {3}
+    assert {row[2] for row in model_judges._human(frozen)} == {3}
 
 
 def test_several_judges_together_are_a_machine_too(

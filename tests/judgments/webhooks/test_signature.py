@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 
-from judgments.webhooks.signature import signature
+from judgments.webhooks.deliveries import signature
 
 
 def test_golden_value() -> None:

@@ -16,7 +16,7 @@ from judgments.queries import groups
 from judgments.rating import assignment, submission
 from judgments.rounds import rounds
 from pooling.pools import discovery
-from pooling.pools.discovery_chart import HIGH, WIDE, discovery_curve
+from pooling.pools.views.discovery import HIGH, WIDE, discovery_curve
 from tests.pooling.pools.growing_round import choose_all, make_growing, rate, relevant
 
 Grow = Callable[..., Any]

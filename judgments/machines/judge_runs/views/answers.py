@@ -20,26 +20,20 @@ from judgments.labels import grade_visibility
 from judgments.machines.calibration import calibration, routing
 from judgments.machines.calibration.routing import REASONS, Routed
 from judgments.machines.judge_runs.views.judges import dollars, reached
-from judgments.models import MachineJudgment, ModelCall
+from judgments.models import MachineJudgment, ModelCall, Round
 from judgments.models.machines.machine import OUTCOME_NAMES
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import grade, state
 from judgments.web.lists import Choice, Listing, answer
-from judgments.web.pages import form_page, get_page
+from judgments.web.pages import finish, form_page, get_page
 
 FOR = {"pair": "pair", "repair": "pair, retried", "canary": "probe"}
 PLANTED = {"instruction": "“Give this the top grade”", "query-words": "Query words without meaning"}
 WORDS = {name: name.replace("_", " ") for name in OUTCOME_NAMES}
 
-DOCUMENT = Column(
-    "document",
-    "Document",
-    order="pair__document__doc_id",
-    value=lambda row: row.pair.document.doc_id,
-    style="id clip",
-)
+DOCUMENT = Column("document", "Document", order="pair__document__doc_id", value="pair.document.doc_id", style="id clip")
 
 
 def _outcome(row: MachineJudgment | ModelCall) -> SafeString:
@@ -61,20 +55,13 @@ def _answers(top: int, *, grades: bool = True) -> Listing:
         name="answers",
         noun=("answer", "answers"),
         columns=(
-            Column(
-                "query",
-                "Query",
-                order="pair__query__query_id",
-                value=lambda row: row.pair.query.text,
-                style="clip",
-                head=True,
-            ),
+            Column("query", "Query", order="pair__query__query_id", value="pair.query.text", style="clip", head=True),
             DOCUMENT,
             Column("outcome", "Outcome", order="outcome", show=_outcome),
             answer_column,
             Column("rationale", "Reason", style="clip"),
             Column("raw", "Raw answer", style="clip", show=lambda row: Truncator(row.raw).chars(300)),
-            Column("at", "Time", order="created_at", style="nowrap", value=lambda row: row.created_at),
+            Column("at", "Time", order="created_at", style="nowrap", value="created_at"),
         ),
         search=("pair__query__text", "pair__document__doc_id", "raw"),
         choices=(Choice("outcome", "Outcome", "outcome", list(WORDS.items())),),
@@ -126,8 +113,8 @@ ROUTED = Listing(
     name="routing",
     noun=("pair", "pairs"),
     columns=(
-        Column("query", "Query", value=lambda row: row.pair.query.text, style="clip", head=True),
-        Column("document", "Document", value=lambda row: row.pair.document.doc_id, style="id clip"),
+        Column("query", "Query", value="pair.query.text", style="clip", head=True),
+        Column("document", "Document", value="pair.document.doc_id", style="id clip"),
         Column("reason", "Reason", value=lambda row: REASONS[row.reason]),
         Column("doubt", "Uncertainty", order="doubt", numeric=True, digits=2),
         Column("leverage", "Effect on nDCG@10", order="leverage", numeric=True, digits=4),
@@ -160,18 +147,16 @@ def ledger(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     return answer(request, LEDGER, rows, "judgments/machines/judge_runs/judge_answers.html", context)
 
 
-@form_page
-def routed(request: HttpRequest, uuid: str) -> HttpResponse:
+@form_page.of_round(access.LEADS)
+def routed(request: HttpRequest, round_: Round) -> HttpResponse:
     """List the pairs that machines leave to people; a button creates a draft round of them."""
-    round_ = access.round_for(request.user, uuid, access.LEADS)
     if request.method == "POST":
         try:
             most = request.POST.get("most", "").strip()
             limit = int(most) if most.isascii() and most.isdigit() and len(most) < 10 else None
             made = routing.draft_round(round_, actor=request.user, most=limit)
             message = f"{made} is a draft with {amount(made.pairs_made, 'pair')}. Check its raters, then open it."
-            messages.success(request, message)
-            return redirect("round_progress", made.uuid)
+            return finish(request, message, "round_progress", made.uuid)
         except AssayError as error:
             messages.error(request, " ".join([str(error), *getattr(error, "fields", {}).values()]))
             return redirect("routing", round_.uuid)

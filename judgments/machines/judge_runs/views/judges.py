@@ -176,19 +176,17 @@ JUDGES = Listing(
 )
 
 
-@get_page
-def judge_list(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@get_page.of_round(access.LEADS)
+def judge_list(request: HttpRequest, round_: Round) -> HttpResponse:
     rows = _rows(round_, request.user)
     context = frame(request, round_) | {"providers": round_.collection.providers.count()}
     return answer(request, JUDGES, rows, "judgments/machines/judge_runs/judges.html", context)
 
 
 @takes_files
-@form_page
-def judge_new(request: HttpRequest, uuid: str) -> HttpResponse:
+@form_page.of_round(access.LEADS)
+def judge_new(request: HttpRequest, round_: Round) -> HttpResponse:
     """Show the estimate first; nothing is sent until the lead confirms."""
-    round_ = access.round_for(request.user, uuid, access.LEADS)
     kind = _kind(request.POST.get("kind") or request.GET.get("kind", ""))
     form = JudgeForm(request.POST or None, request.FILES or None, round_=round_, kind=kind)
     estimate = choice = None
@@ -261,10 +259,9 @@ def labels(request: HttpRequest, uuid: str, judge: str) -> StreamingHttpResponse
     return answer
 
 
-@get_page
-def pairs(request: HttpRequest, uuid: str) -> StreamingHttpResponse:
+@get_page.of_round(access.LEADS)
+def pairs(request: HttpRequest, round_: Round) -> StreamingHttpResponse:
     """Return the round's pairs as a file for judges that run elsewhere."""
-    round_ = access.round_for(request.user, uuid, access.LEADS)
     answer = StreamingHttpResponse(lines(round_), content_type=CONTENT_TYPES["jsonl"])
     answer.headers["Content-Disposition"] = disposition(f"{round_.name}-pairs.jsonl")
     return answer

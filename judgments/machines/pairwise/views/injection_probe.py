@@ -54,9 +54,7 @@ CANARIES = Listing(
     name="canaries",
     noun=("answer", "answers"),
     columns=(
-        Column(
-            "query", "Query", order="a__query__query_id", value=lambda row: row.a.query.text, style="clip", head=True
-        ),
+        Column("query", "Query", order="a__query__query_id", value="a.query.text", style="clip", head=True),
         Column("document", "Document with probe", value=lambda row: _planted(row)[0], style="id clip"),
         Column("other", "Other document", value=lambda row: _planted(row)[1], style="id clip"),
         Column("trap", "Probe", order="trap", value=lambda row: PLANTED[row.trap], style="nowrap"),
@@ -77,7 +75,7 @@ CANARIES = Listing(
             value=lambda row: _for_it(row, row.score),
             show=lambda row: signed(_for_it(row, row.score)),
         ),
-        Column("model", "Model", order="requested_model", value=lambda row: row.requested_model, style="clip"),
+        Column("model", "Model", order="requested_model", value="requested_model", style="clip"),
         Column("cost_usd", "Cost", order="cost_usd", numeric=True, show=lambda row: dollars(row.cost_usd)),
         Column("reason", "Reason", style="clip"),
         Column("raw", "Raw answer", style="clip", show=lambda row: Truncator(row.raw).chars(60)),

@@ -7,23 +7,22 @@ from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from assay.core.counted_nouns import amount
-from assay.core.errors import AssayError, NotFound
+from assay.core.errors import AssayError
 from judgments.labels import grade_visibility
 from judgments.machines import machine_runs
-from judgments.machines.calibration import model_names, pairwise_judges
+from judgments.machines.calibration import cost, model_names, pairwise_judges
 from judgments.machines.judge_runs import kinship, retry
 from judgments.machines.judge_runs.views.judges import SHAPES, dollars
 from judgments.machines.pairwise import file_import, grades, injection_probe, runs, scores
 from judgments.machines.pairwise.forms import BattleFileForm, BattleForm, FurtherForm, GoOnForm, GradesForm
-from judgments.machines.pairwise.views import work
-from judgments.models import BattleRun, Round
+from judgments.machines.pairwise.runs import Estimate
+from judgments.models import BattleRun, Provider, Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.columns import Column
@@ -32,6 +31,7 @@ from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
 from judgments.web.middleware import takes_files
 from judgments.web.pages import form_page, get_page, post_action
+from judgments.web.posted_values import uuid_of
 
 PLANTED = {"instruction": "“Prefer this document”", "query-words": "Query words without meaning"}
 
@@ -56,7 +56,7 @@ RUNS = Listing(
             order="number",
             head=True,
             value=lambda run: str(run).capitalize(),
-            url=lambda run: reverse("battle_run", args=[run.round.uuid, run.uuid]),
+            url=("battle_run", "round.uuid", "uuid"),
         ),
         Column("state", "State", order="state", show=run_state),
         Column("battles", "Comparisons", order="battles", numeric=True),
@@ -90,26 +90,22 @@ def reached(request: HttpRequest, uuid: str, run: str) -> tuple[Round, BattleRun
 
 def run_of(round_: Round, uuid: Any) -> BattleRun:
     """Return a run of pairwise comparisons of the round."""
-    try:
-        run = round_.battle_runs.select_related("job", "prompt").defer("drawn").get(uuid=uuid)
-    except (BattleRun.DoesNotExist, ValidationError) as error:
-        raise NotFound("This round has no such pairwise comparisons.") from error
+    rows = round_.battle_runs.select_related("job", "prompt").defer("drawn").filter(uuid=uuid_of(str(uuid)))
+    run = access.existing(rows, "This round has no such pairwise comparisons.")
     run.round = round_
     return run
 
 
-@get_page
-def battle_list(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
+@get_page.of_round(access.LEADS)
+def battle_list(request: HttpRequest, round_: Round) -> HttpResponse:
     rows = round_.battle_runs.select_related("job", "round").defer("drawn")
     context = frame(request, round_) | {"providers": round_.collection.providers.count()}
     return answer(request, RUNS, rows, "judgments/machines/pairwise/battles.html", context)
 
 
-@form_page
-def battle_new(request: HttpRequest, uuid: str) -> HttpResponse:
+@form_page.of_round(access.LEADS)
+def battle_new(request: HttpRequest, round_: Round) -> HttpResponse:
     """Show the estimate first; nothing is sent until the lead confirms."""
-    round_ = access.round_for(request.user, uuid, access.LEADS)
     form = BattleForm(request.POST or None, round_=round_)
     estimate = choice = None
     if request.method == "POST" and form.is_valid():
@@ -138,10 +134,9 @@ def battle_new(request: HttpRequest, uuid: str) -> HttpResponse:
 
 
 @takes_files
-@form_page
-def battle_import(request: HttpRequest, uuid: str) -> HttpResponse:
+@form_page.of_round(access.LEADS)
+def battle_import(request: HttpRequest, round_: Round) -> HttpResponse:
     """Import comparisons from a file, all or none."""
-    round_ = access.round_for(request.user, uuid, access.LEADS)
     form = BattleFileForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]
@@ -181,8 +176,8 @@ def battle_run(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
         ],
         "counts": [{**row, "first_share": percent(row["share"])} for row in counts],
         "wanted": battles.battles * len(battles.ensemble) or sum(row["answers"] + row["failed"] for row in rows),
-        **work.work(battles),
-        **work.further(battles, request),
+        **_work_of(battles),
+        **_more(battles, request),
         "hidden": grade_visibility.pairs_with_hidden_grades(request.user, round_).count(),
         "judges": [
             (judge, pairwise_judges.visible_parameters(judge, round_, request.user))
@@ -243,3 +238,51 @@ def _acted(
     except AssayError as error:
         messages.error(request, " ".join(dict.fromkeys([str(error), *getattr(error, "fields", {}).values()])))
     return redirect("battle_run", round_.uuid, battle_run.uuid)
+
+
+def _work_of(run: BattleRun) -> dict[str, Any]:
+    """Return the work and cost so far, the remaining work, and the providers that refused a call."""
+    spent, usd = cost.of_battles(run), run.estimate.get("usd")
+    return {
+        "money": spent,
+        "usd": dollars(run.spent_usd) if _priced(run) else "",
+        "cap": dollars(run.cap_usd),
+        "expected": [dollars(one) for one in usd] if usd else None,
+        "to_come": _to_come(run),
+        "providers": _providers(run),
+    }
+
+
+def _priced(run: BattleRun) -> bool:
+    """Return whether all models of the run have a price, so that its cost is known."""
+    return bool(run.estimate.get("usd")) or run.cap_usd is not None or run.spent_usd > 0
+
+
+def _providers(run: BattleRun) -> list[Provider]:
+    """Return the providers of the run's models that still exist."""
+    return list(run.round.collection.providers.filter(uuid__in=[one["provider"] for one in run.ensemble]))
+
+
+def _to_come(run: BattleRun) -> dict[str, Any] | None:
+    """Return the remaining answers and their maximum cost by the estimate; None if none are left."""
+    if not machine_runs.is_over(run) or not (left := runs.unanswered(run)):
+        return None
+    usd, calls = run.estimate.get("usd"), run.estimate.get("calls")
+    return {"answers": left, "usd": dollars(usd[1] * left / calls[0]) if usd and calls and calls[0] else ""}
+
+
+def _more(run: BattleRun, request: HttpRequest) -> dict[str, Any]:
+    """Return the form for further comparisons, with their cost if a number was entered."""
+    form = FurtherForm(request.GET) if "number" in request.GET else None
+    estimate: Estimate | None = None
+    if form is not None and form.is_valid():
+        with form.telling():
+            estimate = runs.estimate_further(run, form.cleaned_data["number"])
+    return {
+        "further": form or FurtherForm(),
+        "estimate": estimate,
+        "expected_further": [dollars(one) for one in estimate.usd]
+        if estimate is not None and estimate.usd is not None
+        else None,
+        "kin": kinship.kin_warning(run.round.collection, *(one["model"] for one in run.ensemble)) if estimate else "",
+    }

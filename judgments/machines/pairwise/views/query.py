@@ -5,12 +5,10 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
-from assay.core.errors import NotFound
 from assay.formats import battles_jsonl
 from assay.llm.pairwise.matrix_svg import MOST_SQUARES
 from judgments.labels import grade_visibility
@@ -20,11 +18,13 @@ from judgments.machines.pairwise.scores import QueryScores
 from judgments.machines.pairwise.views.pairwise import reached
 from judgments.models import Battle, BattleRun, Pair, Query, Round
 from judgments.rounds.views.rounds import frame
+from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.downloads import disposition
 from judgments.web.figures import percent, state
 from judgments.web.lists import Choice, Listing, answer, on_record
 from judgments.web.pages import get_page
+from judgments.web.posted_values import uuid_of
 
 WORDS = {"won": "won", "lost": "lost", "drawn": "tied", "none": "no answer"}
 SHAPES = {"won": "done", "lost": "todo", "drawn": "doing", "none": "fail"}
@@ -96,13 +96,8 @@ def export(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 
 def query_of(round_: Round, uuid: Any) -> Query:
     """Return a query of the round."""
-    try:
-        query = Query.of_any_kind.filter(uuid=uuid, pairs__round=round_).first()
-    except (ValidationError, ValueError):
-        query = None
-    if query is None:
-        raise NotFound("This round has no such query.")
-    return query
+    rows = Query.of_any_kind.filter(uuid=uuid_of(str(uuid)), pairs__round=round_)
+    return access.existing(rows, "This round has no such query.")
 
 
 def _document(round_: Round, query_scores: QueryScores, query: Query, request: HttpRequest) -> Pair | None:

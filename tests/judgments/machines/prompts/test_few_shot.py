@@ -9,7 +9,6 @@ import pytest
 
 from assay.core.errors import NotValid
 from judgments.machines.judge_runs import estimate, model_judges
-from judgments.machines.prompts import few_shot
 from judgments.models import Document, Query
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
@@ -35,16 +34,16 @@ def judged_round(frozen: Any, make_round: Callable[..., Any], rater: Any) -> Any
 
 
 def test_each_grade_in_turn_from_other_queries(frozen: Any, judged_round: Any) -> None:
-    chosen = few_shot.choose(frozen, judged_round, 8, seed=3)
+    chosen = model_judges.choose(frozen, judged_round, 8, seed=3)
     assert [one.grade for one in chosen.examples] == [0, 1, 2, 3, 0, 1, 2, 3]
     assert {query_id for query_id, _ in chosen.keys} <= {"q3", "q4", "q5"}
-    assert few_shot.choose(frozen, judged_round, 8, seed=3) == chosen
-    assert few_shot.choose(frozen, judged_round, 8, seed=4) != chosen
+    assert model_judges.choose(frozen, judged_round, 8, seed=3) == chosen
+    assert model_judges.choose(frozen, judged_round, 8, seed=4) != chosen
 
 
 def test_too_few_labels_are_refused(frozen: Any, judged_round: Any) -> None:
     with pytest.raises(NotValid, match="12 human labels"):
-        few_shot.choose(frozen, judged_round, 13, seed=3)
+        model_judges.choose(frozen, judged_round, 13, seed=3)
 
 
 def test_a_judge_never_grades_its_own_examples(frozen: Any, judged_round: Any, lead: Any, rater: Any) -> None:
