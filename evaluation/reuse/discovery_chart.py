@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from assay.core.counted_nouns import amount
-from judgments.charts.charts import PHONE, Chart, Stroke, Words
+from judgments.charts.charts import PHONE, Chart, Stroke, Words, whole_ticks
 from judgments.charts.intervals import dot
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def discovery_curve(curve: Discovery, missed: Missed, width: float = WIDE) -> Ch
     steps = curve.steps()
     pooled, judged_relevant = steps[-1]["pooled"], steps[-1]["relevant"]
     top = max(judged_relevant, 1, judged_relevant + (missed.high or 0.0))
-    ticks = _ticks(top)
+    ticks = whole_ticks(top)
     top = max(top, ticks[-1])
     right = width - (28.0 if width <= PHONE else 150.0)
 
@@ -52,14 +51,6 @@ def discovery_curve(curve: Discovery, missed: Missed, width: float = WIDE) -> Ch
         f"of {pooled:,} returned by the runs, by depth"
     )
     return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=width)
-
-
-def _ticks(top: float) -> list[int]:
-    """Return round numbers from 0, the last one at or below the top if there are several."""
-    raw = top / 4
-    size = 10 ** math.floor(math.log10(raw)) if raw >= 1 else 1
-    step = next(int(size * times) for times in (1, 2, 5, 10) if size * times >= raw)
-    return [step * at for at in range(int(top // step) + 1)] if top >= step else [0, step]
 
 
 def _whole(curve: Discovery, x: Callable[[float], float]) -> list[Stroke]:
