@@ -93,7 +93,7 @@ def main() -> int:
     call_command("migrate", verbosity=0)
     decision = build(queries)
     from evaluation.decisions import live
-    from evaluation.decisions.chart import sequence
+    from evaluation.decisions.findings import sequence
     from judgments.models import User
 
     candidate = decision.candidates.get().run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid as uuid_module
 from collections.abc import Sequence
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,16 +13,17 @@ from rest_framework.response import Response
 from assay.core.errors import NotFound, NotValid
 from evaluation.comparison import comparison, decision_critical
 from evaluation.comparison.comparison import named
-from evaluation.freshness import freshness
 from evaluation.models import Scoring
 from evaluation.scoring import leaderboard, stored_scores
 from evaluation.scoring.api import FreshnessSaid, QrelsOfScores
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots
-from judgments.web.endpoints import InCollection
-from pooling.pools.effort import pace
+from judgments.web.endpoints import InCollection, call
 
 TRAFFIC = "traffic"
+SCORED = OpenApiParameter(
+    "snapshot", uuid_module.UUID, description="The snapshot; by default the newest one with scores."
+)
 
 
 class PairBody(serializers.Serializer):
@@ -82,8 +83,9 @@ class Compare(InCollection):
     serializer_class = ComparisonBody
     tag = "scores"
 
-    @extend_schema(
-        summary="Compare runs",
+    @call(
+        "Compare runs",
+        ComparisonBody,
         parameters=[
             OpenApiParameter(
                 "a", str, description="The baseline, by id or name. If no run is named, all pairs of runs are compared."
@@ -93,25 +95,22 @@ class Compare(InCollection):
                 "metric", str, description="A metric that the runs have scores for; by default the first."
             ),
             OpenApiParameter("weight", str, enum=[TRAFFIC], description="Whether to weight each query by its traffic."),
-            OpenApiParameter(
-                "snapshot", uuid_module.UUID, description="The snapshot; by default the newest one with scores."
-            ),
+            SCORED,
         ],
-        responses=ComparisonBody,
         examples=[OpenApiExample("One pair", {"pairs": [{"a": "bm25", "b": "neural", "p": 0.004}]})],
     )
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self) -> Response:
         """Return the report of `assay compare` for the snapshot's exported labels and the runs' files."""
-        params = request.query_params
+        params = self.request.query_params
         weight = params.get("weight", "")
         if weight not in ("", TRAFFIC):
             raise NotValid(f"Unknown weight {weight!r}.", {"weight": f"Use {TRAFFIC} or leave it out."})
-        metric, having, withheld = comparable(self.collection, request)
+        metric, having, withheld = comparable(self.collection, self.request)
         names = params.get("a", ""), params.get("b", "")
         a, b = pair_named(having, *names)
         result = comparison.compare(a, b, metric, others=having, withheld=withheld, weighted=bool(weight))
         body = comparison.as_json(result, every_pair=not any(names))
-        return Response(snapshots.redacted_for(request.user, self.collection, body))
+        return Response(snapshots.redacted_for(self.user, self.collection, body))
 
 
 def comparable(collection: Collection, request: Request) -> tuple[str, list[Scoring], frozenset[str]]:
@@ -203,27 +202,24 @@ class Turning(InCollection):
     serializer_class = TurningBody
     tag = "scores"
 
-    @extend_schema(
-        summary="List decision-critical pairs",
+    @call(
+        "List decision-critical pairs",
+        TurningBody,
         parameters=[
             OpenApiParameter("a", str, description="The baseline, by id or name; by default the first run."),
             OpenApiParameter("b", str, description="The candidate, by id or name; by default the second run."),
             OpenApiParameter(
                 "metric", str, description="A metric that both runs have scores for; by default the first."
             ),
-            OpenApiParameter(
-                "snapshot", uuid_module.UUID, description="The snapshot; by default the newest one with scores."
-            ),
+            SCORED,
         ],
-        responses=TurningBody,
         examples=[OpenApiExample("Twelve pairs", {"winner": "bm25", "turns": True, "number": 12, "exact": True})],
     )
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self) -> Response:
         """Return the report of `assay compare --turning` for the exported labels."""
-        params = request.query_params
-        metric, having, withheld = comparable(self.collection, request)
+        params = self.request.query_params
+        metric, having, withheld = comparable(self.collection, self.request)
         a, b = pair_named(having, params.get("a", ""), params.get("b", ""))
         result = decision_critical.turn(a, b, metric, withheld=withheld)
-        pairs = decision_critical.visible_pairs(request.user, self.collection, result)
-        freshness_data = {"freshness": freshness.look(a.snapshot).as_json()}
-        return Response(decision_critical.as_json(result, pairs, pace(self.collection)) | freshness_data)
+        pairs = decision_critical.visible_pairs(self.user, self.collection, result)
+        return Response(decision_critical.as_json(result, pairs, a.snapshot))

@@ -5,13 +5,9 @@ The numbers come from `assay.significance`, which ``assay compare`` also uses, s
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-from django.core.cache import cache
 
 from assay.core.errors import NotAllowed, NotValid
 from assay.metrics.means import TIE
@@ -19,6 +15,7 @@ from evaluation.freshness import freshness
 from evaluation.models import Score, Scoring
 from evaluation.scoring.snapshot_design import Drawn, drawn
 from evaluation.scoring.stored_scores import StoredDiagnostics, mean_kind
+from judgments.jobs.single_flight import compute_once, hashed_key
 from judgments.snapshots import snapshots
 
 if TYPE_CHECKING:
@@ -185,15 +182,15 @@ def report(
 ) -> dict[str, Any]:
     """Return the report of ``assay compare --format json``, cached because it takes a hundred thousand draws."""
     weights = [design.weights_of(query_ids), design.strata_of(query_ids)] if design else []
-    content = json.dumps([metric, list(columns), list(columns.values()), weights])
-    key = f"compare:{hashlib.sha256(content.encode()).hexdigest()}"
-    result: dict[str, Any] | None = cache.get(key)
-    if result is None:
+
+    def compare() -> dict[str, Any]:
         from assay.significance.compare import compare_scores
 
-        result = compare_scores(_evaluation(metric, query_ids, columns), design=design).as_json()
-        cache.set(key, result, DAY)
-    return result
+        return compare_scores(_evaluation(metric, query_ids, columns), design=design).as_json()
+
+    return compute_once(
+        hashed_key("compare", metric, list(columns), list(columns.values()), weights), compare, keep=DAY
+    )
 
 
 def tested(metric: str, values: Sequence[float]) -> Any:

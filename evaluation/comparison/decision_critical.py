@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,15 +9,16 @@ from uuid import uuid5
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from evaluation.freshness import freshness
 from evaluation.models import Scoring
 from evaluation.scoring import scoring
-from judgments.jobs.single_flight import compute_once
+from judgments.jobs.single_flight import compute_once, hashed_key
 from judgments.labels import grade_visibility
-from judgments.models import Collection, Document, Query, User
+from judgments.models import Collection, Document, Query, Snapshot, User
 from judgments.snapshots import snapshots
 from pooling.models import Pool
 from pooling.pools import pools
-from pooling.pools.effort import Pace
+from pooling.pools.effort import pace
 from pooling.runs import runs as stored_runs
 from pooling.runs.known_pairs import judged_pairs
 
@@ -44,7 +44,8 @@ def turn(a: Scoring, b: Scoring, metric: str, *, withheld: frozenset[str] = froz
             "and run "
             "assay compare --turning."
         )
-    key = f"turning:{FORM}:{_hash([str(a.snapshot.uuid), a.run.sha256, b.run.sha256, metric, sorted(withheld)])}"
+    known = str(a.snapshot.uuid), a.run.sha256, b.run.sha256, metric, sorted(withheld)
+    key = hashed_key(f"turning:{FORM}", *known)
     return compute_once(key, lambda: _turning(a, b, metric, withheld), keep=DAY)
 
 
@@ -80,7 +81,7 @@ def _turning(a: Scoring, b: Scoring, metric: str, withheld: frozenset[str]) -> T
 
 def visible_pairs(user: Any, collection: Collection, result: Turning) -> list[dict[str, Any]]:
     """Return the pairs in the order in which to judge them, without values the reader may not see."""
-    hidden, graded = grade_visibility.hidden_keys(user, collection), graded_since(collection)
+    hidden, graded = grade_visibility.hidden_keys(user, collection), judged_pairs(collection)
     texts = Query.objects.filter(collection=collection, query_id__in={pair.query_id for pair in result.pairs})
     queries = dict(texts.values_list("query_id", "text"))
     rows = Document.objects.filter(collection=collection, doc_id__in={pair.doc_id for pair in result.pairs})
@@ -106,19 +107,16 @@ def visible_pairs(user: Any, collection: Collection, result: Turning) -> list[di
     return pair_rows
 
 
-def as_json(result: Turning, pairs: list[dict[str, Any]], pace: Pace) -> dict[str, Any]:
+def as_json(result: Turning, pairs: list[dict[str, Any]], snapshot: Snapshot) -> dict[str, Any]:
     """Return an entry of ``turning`` of ``assay compare --format json``, without values the reader may not see."""
     names = ("query_id", "doc_id", "grade", "rank_a", "rank_b", "state")
-    return result.as_json(pace.seconds) | {"pairs": [{name: row[name] for name in names} for row in pairs]}
+    report = result.as_json(pace(snapshot.collection).seconds)
+    shown = [{name: row[name] for name in names} for row in pairs]
+    return report | {"pairs": shown, "freshness": freshness.look(snapshot).as_json()}
 
 
 def _plain(grade: float) -> float | int:
     return int(grade) if float(grade).is_integer() else grade
-
-
-def cost(result: Turning, pace: Pace) -> str:
-    """Return the time that one rating of each pair takes, in words."""
-    return pace.cost(len(result.pairs))
 
 
 def make_pool(a: Scoring, b: Scoring, result: Turning, *, actor: User) -> Pool:
@@ -126,7 +124,7 @@ def make_pool(a: Scoring, b: Scoring, result: Turning, *, actor: User) -> Pool:
     if not result.pairs:
         raise NotValid("No pairs could reverse this comparison, so there is nothing to judge.")
     pairs = [(pair.query_id, pair.doc_id) for pair in result.pairs]
-    graded = graded_since(a.snapshot.collection)
+    graded = judged_pairs(a.snapshot.collection)
     if set(pairs) <= graded:
         raise NotValid(
             "All these pairs have been graded since the freeze. Freeze a new snapshot and score the runs on it."
@@ -143,12 +141,3 @@ def make_pool(a: Scoring, b: Scoring, result: Turning, *, actor: User) -> Pool:
         actor=actor,
         token=uuid5(a.snapshot.uuid, json.dumps(wanted)),
     )
-
-
-def graded_since(collection: Collection) -> frozenset[tuple[str, str]]:
-    """Return the pairs that have a human grade in any round, including grades given after the freeze."""
-    return judged_pairs(collection)
-
-
-def _hash(content: Any) -> str:
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()

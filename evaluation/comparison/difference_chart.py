@@ -39,14 +39,6 @@ class QueryBar:
     tier: str = ""
 
 
-@dataclass(frozen=True)
-class Line:
-    """The line of one document from one list to the other; ``kind`` is the shade of its grade, or ``unknown``."""
-
-    d: str
-    kind: str
-
-
 def differences(
     queries: Sequence[QueryBar], label: str, opened: int | None = None, link: Linked | None = None
 ) -> tuple[Chart, list[Link]]:
@@ -153,12 +145,15 @@ def _tick(tick: float, span: float) -> str:
     return f"{tick:+,.{0 if span >= WHOLE else 2}f}".replace("-", "−") if tick else "0"
 
 
-def moves(answers: Answers) -> tuple[list[Line], int]:
-    """Draw lines between the positions of documents in two lists, in units of a table row, 100 wide."""
+def moves(answers: Answers) -> tuple[list[Stroke], int]:
+    """Draw lines between the positions of documents in two lists, in units of a table row, 100 wide.
+
+    The kind of a line is the shade of its document's grade, or ``unknown``.
+    """
     rows = max(len(ranking.places) for ranking in answers.rankings)
     places = {place.doc_id: place for ranking in answers.rankings for place in ranking.places}
     ordered = sorted(places.values(), key=lambda place: (place.grade is not None, place.grade or 0))
-    lines = [Line(d, _shade(place, answers.top)) for place in ordered if (d := _way(place, rows))]
+    lines = [Stroke(d, _shade(place, answers.top)) for place in ordered if (d := _way(place, rows))]
     return lines, rows + 1
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,7 @@ class Remark:
 def remarks(
     comparison: Comparison,
     primary: str,
-    judged: tuple[float | None, float | None],
+    judged: Sequence[float | None],
     by_traffic: Mapping[str, Any] | None = None,
 ) -> list[Remark]:
     """Return the remarks on a comparison, the most important first."""
@@ -79,10 +79,6 @@ def range_of(pair: Mapping[str, Any]) -> str:
     return "" if pair["low"] is None else f"{signed(pair['low'])} to {signed(pair['high'])}"
 
 
-def counted(number: int) -> str:
-    return f"{number:,} {'query' if number == 1 else 'queries'}"
-
-
 def _significance(comparison: Comparison) -> Remark:
     pair, question = comparison.pair, "Significant"
     if pair["p"] is None:
@@ -111,7 +107,8 @@ def _enough(comparison: Comparison) -> Remark | None:
     detectable, queries = pair["detectable"], pair["queries"]
     if detectable is None or pair["p"] is None:
         return None
-    why = f"With {counted(queries)}, a true difference of {detectable:.3f} is detected with 80% probability."
+    counted = amount(queries, "query", "queries")
+    why = f"With {counted}, a true difference of {detectable:.3f} is detected with 80% probability."
     if _standing(pair) is not None and _standing(pair) < ALPHA:
         return Remark(question, "done", "yes", f"{why} The difference here, {_size(pair)}, is significant.")
     if abs(pair["difference"]) >= detectable:
@@ -126,7 +123,7 @@ def _size(pair: Mapping[str, Any]) -> str:
     return f"{size:.3f}" if size >= 0.0005 else "almost zero"
 
 
-def _holes(comparison: Comparison, judged: tuple[float | None, float | None]) -> Remark:
+def _holes(comparison: Comparison, judged: Sequence[float | None]) -> Remark:
     question, (first, second) = "Equally judged", judged
     if first is None or second is None:
         why = "Score both runs with Judged@10 to see how many of their first 10 documents are unjudged."

@@ -7,9 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from django.http import HttpResponse
-from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiResponse, extend_schema_field
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import NotAllowed
@@ -21,7 +20,7 @@ from judgments.rating.api import DocumentShown, QueryShown
 from judgments.rounds.api import members_called
 from judgments.web import access
 from judgments.web.downloads import attachment
-from judgments.web.endpoints import AnyAccept, InCollection, Rows, call, rows_called
+from judgments.web.endpoints import AnyAccept, InCollection, Rows, call, listed, rows_called
 from judgments.web.serializers import Strict
 
 HIDDEN = "You may still grade pairs of this decision. You can read it after you finish rating or the round closes."
@@ -98,7 +97,7 @@ class DecisionBody(serializers.Serializer):
                     "name": one.run.name,
                     **{name: numbers.get(name) for name in names},
                     "decided_at": one.decided_at.isoformat() if seen and one.decided_at else None,
-                    "preferences": None if preferences is None else asdict(preferences),
+                    "preferences": preferences and asdict(preferences),
                 }
             )
         return bodies
@@ -135,6 +134,7 @@ class NewDecision(Strict):
     seed = serializers.IntegerField(min_value=0, max_value=2**53 - 1, default=USUAL.seed)
 
 
+@listed("List decisions", "Return the decisions, newest first.")
 class Decisions(Rows):
     """The decisions of a collection."""
 
@@ -143,11 +143,6 @@ class Decisions(Rows):
     ordering = {"created_at": "created_at", "name": "round__name"}
     also = (409,)
     tag = "decisions"
-
-    @extend_schema(summary="List decisions")
-    def get(self, request: Request, slug: str) -> Response:
-        """Return the decisions, newest first."""
-        return self.list(request, slug)
 
     @call(
         "Start a decision",
@@ -179,8 +174,7 @@ class InDecision(InCollection):
     tag = "decisions"
 
     def decision(self) -> Decision:
-        rows = self.collection.decisions.select_related("round__scale", "baseline", "collection", "created_by")
-        return access.existing(rows.filter(uuid=self.kwargs["uuid"]), "This collection has no such decision.")
+        return decisions.decision_for(self.collection, self.kwargs["uuid"])
 
 
 class OneDecision(InDecision):
@@ -255,14 +249,14 @@ class Preferences(OfJudge):
 class Trace(AnyAccept, InDecision):
     """The state after each judged query."""
 
-    @extend_schema(
-        summary="Download the trace of a decision",
+    @call(
+        "Download the trace of a decision",
         responses={(200, "application/x-ndjson"): OpenApiResponse(description="One JSON line a candidate and query.")},
     )
-    def get(self, request: Request, slug: str, uuid: Any) -> HttpResponse:
+    def get(self) -> HttpResponse:
         """Return the lines of `assay decide --trace` for each candidate, with its name."""
         row = self.decision()
-        if not findings.visible(request.user, row):
+        if not findings.visible(self.user, row):
             raise NotAllowed(HIDDEN)
         lines = []
         for one in row.candidates.select_related("run"):

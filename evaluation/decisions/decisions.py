@@ -6,7 +6,7 @@ import gzip
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from judgments.models import Collection, Query, Role, Round, User, audit
 from judgments.models.fields import duplicates_raise
 from judgments.models.round import DECISION
 from judgments.rounds import rounds
+from judgments.web import access
 from pooling.models import Run
 from pooling.pools import pools
 from pooling.runs import runs as stored_runs
@@ -41,6 +42,10 @@ MOST_PAIRS = 100_000
 METRIC = "nDCG@10"
 # Metrics whose difference does not depend on documents at the same rank in both lists.
 ADDITIVE = ("DCG", "P", "RBP")
+# The relations that a look at a decision reads.
+RELATED = ("round__scale", "baseline", "collection", "created_by")
+# The settings that a decision stores unchanged.
+COPIED = ("delta", "alpha", "method", "skips_same_rank", "closes", "seed")
 Lists = Mapping[str, Mapping[str, Sequence[str]]]  # by id of the run and of the query
 
 
@@ -294,18 +299,13 @@ def record(
         baseline=baseline,
         metric=metric_of(settings.metric).name,
         depth=planned.depth,
-        delta=settings.delta,
-        alpha=settings.alpha,
-        method=settings.method,
+        **{name: getattr(settings, name) for name in COPIED},
         planned=len(planned.order) if METHODS[settings.method].needs_planned else None,
-        skips_same_rank=settings.skips_same_rank,
-        closes=settings.closes,
         order=list(planned.order),
         identical=planned.identical,
         weights={query_id: planned.weights[query_id] for query_id in planned.order} if planned.weights else {},
         path=path,
         unanswered=planned.unanswered,
-        seed=settings.seed,
         created_by=actor,
     )
     for run in candidates:
@@ -429,6 +429,12 @@ def _emit_verdict(decision: Decision, candidate: Candidate) -> None:
     )
 
 
+def decision_for(collection: Collection, uuid: Any) -> Decision:
+    """Return a decision of a collection."""
+    rows = collection.decisions.select_related(*RELATED).filter(uuid=uuid)
+    return access.existing(rows, "This collection has no such decision.")
+
+
 def needed_by(run: Run) -> str:
     """Return why a run cannot be deleted: a decision uses it. Empty if it can."""
     first = Decision.objects.filter(Q(baseline=run) | Q(candidates__run=run)).first()
@@ -437,9 +443,6 @@ def needed_by(run: Run) -> str:
 
 def settings_of(decision: Decision) -> dict[str, Any]:
     """Return the settings of a decision, as its report and its API name them."""
-    names = asdict(Settings()).keys() & {field.name for field in Decision._meta.get_fields()}
-    return {name: getattr(decision, name) for name in sorted(names)} | {
-        "depth": decision.depth,
-        "planned": decision.planned,
-        "weighted": bool(decision.weights),
-    }
+    names = sorted(["metric", *COPIED])
+    settings = {name: getattr(decision, name) for name in [*names, "depth", "planned"]}
+    return settings | {"weighted": bool(decision.weights)}

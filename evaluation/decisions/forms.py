@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 from django import forms
@@ -295,17 +296,7 @@ class PlanForm(AssayForm):
         return cleaned
 
 
-SETTINGS = (
-    "metric",
-    "delta",
-    "method",
-    "closes",
-    "skips_same_rank",
-    "weighted",
-    "ratings_per_pair",
-    "overlap",
-    "seed",
-)
+SETTINGS = [field.name for field in fields(Settings) if field.name != "alpha"]
 
 
 def _free_name(collection: Collection, candidates: Sequence[Run]) -> str:

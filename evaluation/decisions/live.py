@@ -63,10 +63,7 @@ def state_key(round_: Round | None) -> str:
 def judged(decision: Decision) -> Judged:
     """Return what is judged so far; cached until the next answer."""
     key = f"decision-judged:{decision.pk}:{state_key(decision.round)}"
-    found: Judged | None = cache.get(key)
-    if found is None:
-        found = _judged(decision)
-        cache.set(key, found, KEPT)
+    found: Judged = cache.get_or_set(key, lambda: _judged(decision), KEPT)
     return found
 
 
@@ -96,11 +93,7 @@ def standing(decision: Decision, run: Run) -> Standing:
     """Return the verdict on a candidate, computed by the function behind `assay decide`."""
     so_far = judged(decision)
     key = f"decision-outcome:{decision.pk}:{run.pk}:{state_key(decision.round)}"
-    outcome: Outcome | None = cache.get(key)
-    if outcome is None:
-        outcome = outcome_of(decision, run, so_far.labels)
-        cache.set(key, outcome, KEPT)
-    return Standing(so_far, outcome)
+    return Standing(so_far, cache.get_or_set(key, lambda: outcome_of(decision, run, so_far.labels), KEPT))
 
 
 def rule_of(decision: Decision) -> dict[str, Any]:

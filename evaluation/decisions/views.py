@@ -337,9 +337,7 @@ def decision_list(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _decision(request: HttpRequest, slug: str, uuid: uuid_module.UUID, roles: tuple[str, ...]) -> Decision:
-    collection = access.collection_for(request.user, slug, roles)
-    rows = collection.decisions.select_related("collection", "round__scale", "baseline", "created_by")
-    return access.existing(rows.filter(uuid=uuid), "This collection has no such decision.")
+    return decisions.decision_for(access.collection_for(request.user, slug, roles), uuid)
 
 
 @get_page

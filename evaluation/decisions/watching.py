@@ -34,9 +34,8 @@ def queue_look(round_: Round) -> None:
 
 def work_on_look(work: jobs.Work) -> dict[str, Any]:
     """Run the job of `queue_look`."""
-    rows = Decision.objects.select_related("round__scale", "baseline", "collection", "created_by")
-    row = rows.filter(uuid=work.job.parameters["decision"]).first()
-    if row is not None:
+    rows = Decision.objects.select_related(*decisions.RELATED).filter(uuid=work.job.parameters["decision"])
+    for row in rows:
         decisions.look(row)
     return {}
 
@@ -44,5 +43,5 @@ def work_on_look(work: jobs.Work) -> dict[str, Any]:
 def look_at_open() -> None:
     """Look at every open decision from time to time, in case a notification was lost."""
     rows = Decision.objects.filter(round__state=Round.State.OPEN, candidates__verdict="undecided").distinct()
-    for row in rows.select_related("round__scale", "baseline", "collection", "created_by"):
+    for row in rows.select_related(*decisions.RELATED):
         decisions.look(row)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import uuid as uuid_module
-from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import NotValid
 from evaluation.effects import rater_effect, snapshot_changes
 from evaluation.effects.round_runs import METRIC
 from judgments.models import Snapshot
-from judgments.web.endpoints import InCollection, InRound
+from judgments.web.endpoints import InCollection, InRound, call
 
 
 class RankingBody(serializers.Serializer):
@@ -55,19 +53,19 @@ class RaterEffects(InRound):
     serializer_class = RaterEffectsBody
     tag = "rounds"
 
-    @extend_schema(
-        summary="Get the effect of each rater on the ranking",
+    @call(
+        "Get the effect of each rater on the ranking",
+        RaterEffectsBody,
         parameters=[
             OpenApiParameter("metric", str, description=f"A metric with a plain mean; by default {METRIC}."),
             OpenApiParameter("rule", str, description="A label rule; by default median."),
         ],
-        responses=RaterEffectsBody,
     )
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+    def get(self) -> Response:
         """Not allowed while you may still grade pairs of the round, because the result would reveal other raters'
         grades."""
-        params: dict[str, Any] = request.query_params
-        rater_effect.check_reader(self.round, request.user)
+        params = self.request.query_params
+        rater_effect.check_reader(self.round, self.user)
         metric, rule = params.get("metric") or METRIC, params.get("rule") or "median"
         return Response(rater_effect.look(self.round, metric=metric, rule=rule).as_json())
 
@@ -132,24 +130,24 @@ class CompareSnapshots(InCollection):
     serializer_class = SnapshotComparisonBody
     tag = "snapshots"
 
-    @extend_schema(
-        summary="Compare snapshots",
+    @call(
+        "Compare snapshots",
+        SnapshotComparisonBody,
         parameters=[
             OpenApiParameter("a", uuid_module.UUID, description="The first snapshot; by default the second newest."),
             OpenApiParameter("b", uuid_module.UUID, description="The second snapshot; by default the newest."),
             OpenApiParameter("metric", str, description=f"A metric with a plain mean; by default {METRIC}."),
         ],
-        responses=SnapshotComparisonBody,
     )
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self) -> Response:
         """Not allowed while the labels of either snapshot would reveal grades of pairs that you may still grade."""
         known = list(self.collection.snapshots.all())
-        a, b = self._named(known, request, "a", 1), self._named(known, request, "b", 0)
-        metric = request.query_params.get("metric") or METRIC
-        return Response(snapshot_changes.compare(a, b, metric=metric, reader=request.user).as_json(a, b))
+        a, b = self._named(known, "a", 1), self._named(known, "b", 0)
+        metric = self.request.query_params.get("metric") or METRIC
+        return Response(snapshot_changes.compare(a, b, metric=metric, reader=self.user).as_json(a, b))
 
-    def _named(self, known: list[Snapshot], request: Request, side: str, place: int) -> Snapshot:
-        uuid = request.query_params.get(side, "")
+    def _named(self, known: list[Snapshot], side: str, place: int) -> Snapshot:
+        uuid = self.request.query_params.get(side, "")
         matches = known[place : place + 1] if not uuid else [one for one in known if str(one.uuid) == uuid]
         if not matches:
             message = "This collection has no such snapshot." if uuid else "A comparison needs two snapshots."

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from assay.core.errors import Conflict, NotValid
 from evaluation.effects import job
-from evaluation.effects.round_runs import METRIC, all_runs, metric_named, state_key, takes_a_job
+from evaluation.effects.round_runs import METRIC, all_runs, is_large, metric_named, runs_of, state_key, takes_a_job
 from judgments.agreement.conflicts import Effects
 from judgments.jobs.single_flight import compute_once
 from judgments.labels.round_labels import Key, label, read_rounds
@@ -58,13 +59,37 @@ def counted(round_: Round, runs: list[Run]) -> dict[str, Any]:
 
 
 def _moves(round_: Round, runs: list[Run], most: int | None = MOST) -> dict[int, float]:
+    doubts = _doubts(round_, most)
+    return dict(zip(doubts, _largest(round_, runs, _labels(round_), doubts.values()), strict=True))
+
+
+def _largest(
+    round_: Round, runs: list[Run], labels: Mapping[Key, float], doubts: Iterable[tuple[Key, int, int]]
+) -> list[float]:
+    """Return the largest change of any run's mean for each pair with its lowest and its highest grade."""
     from assay.effects.pair_effects import Doubt, moves
 
-    doubts = _doubts(round_, most)
     tables = [stored_runs.ranked(run) for run in runs]
-    pair_doubts = [Doubt(key, low, high) for key, low, high in doubts.values()]
-    shifts = abs(moves(_labels(round_), pair_doubts, tables, metric_named(METRIC, round_)))
-    return dict(zip(doubts, shifts.max(axis=0).tolist(), strict=True))
+    changes = abs(moves(labels, [Doubt(*doubt) for doubt in doubts], tables, metric_named(METRIC, round_)))
+    largest: list[float] = changes.max(axis=0).tolist()
+    return largest
+
+
+def leverage(round_: Round, labels: Mapping[Key, float], doubts: Mapping[Key, tuple[int, int]]) -> dict[Key, float]:
+    """Return the same change by pair for given labels; empty if this takes too long for a page."""
+    try:
+        runs = [] if is_large(round_) or len(doubts) > MOST else runs_of(round_)
+    except NotValid:
+        runs = []
+    if not runs or not doubts:
+        return {}
+
+    def compute() -> dict[Key, float]:
+        keys = sorted(doubts)
+        return dict(zip(keys, _largest(round_, runs, labels, [(key, *doubts[key]) for key in keys]), strict=True))
+
+    known = state_key(round_, runs, sorted(labels.items()), sorted(doubts.items()))
+    return compute_once(f"leverage:{FORM}:{known}", compute, keep=DAY)
 
 
 def detail(pair: Pair, grades: list[int]) -> list[dict[str, Any]]:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import NotAllowed, NotValid
 from evaluation.effects import job
-from evaluation.effects.round_runs import METRIC, all_runs, metric_named, state_key, takes_a_job
+from evaluation.effects.round_runs import METRIC, all_runs, answering_tables, metric_named, state_key, takes_a_job
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility
 from judgments.labels.round_labels import RatedRound, read_rounds
 from judgments.models import Round
 from judgments.snapshots.freeze_preview import SLOW
 from pooling.models import Run
-from pooling.runs import runs as stored_runs
 
 if TYPE_CHECKING:
     from assay.effects.rater_effects import RaterEffect
@@ -79,9 +78,7 @@ def _computed(round_: Round, runs: list[Run], bound: BoundMetric, rule: str) -> 
 
     (rated,) = read_rounds([round_])
     _check(rated, rule)
-    rated_queries = set(rated.ratings.query_ids)
-    tables = [stored_runs.ranked(run) for run in runs]
-    answering = [table for table in tables if not rated_queries.isdisjoint(table.query_ids)]
+    answering = answering_tables(runs, set(rated.ratings.query_ids))
     if len(answering) < 2:
         raise NotValid("A ranking needs at least two runs with results for this round's queries.")
     scale = round_.scale.values()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Set
 from typing import Any
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.run import Run as RankedRun
 from assay.metrics.metric import BoundMetric
 from evaluation.models import Score
 from evaluation.scoring.stored_scores import in_order
 from judgments.agreement.round_report import events
 from judgments.models import Adjudication, Collection, Round
 from pooling.models import Run
+from pooling.runs import runs as stored_runs
 
 METRIC = "nDCG@10"
 # Runs are read completely. More rows than this take too long for a page, and the larger limit protects a worker's
@@ -49,6 +52,11 @@ def all_runs(whole: Round | Collection) -> list[Run]:
 
 def _rows(runs: list[Run]) -> int:
     return sum(run.rows for run in runs)
+
+
+def answering_tables(runs: Iterable[Run], query_ids: Set[str]) -> list[RankedRun]:
+    """Return the rankings of the runs that have results for any of these queries."""
+    return [table for run in runs if not query_ids.isdisjoint((table := stored_runs.ranked(run)).query_ids)]
 
 
 def takes_a_job(round_: Round, runs: list[Run]) -> bool:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import NotValid
 from evaluation.effects.round_runs import METRIC, metric_on, runs_of
 from evaluation.scoring import rankings
-from judgments.jobs.single_flight import compute_once
+from judgments.jobs.single_flight import compute_once, hashed_key
 from judgments.models import Snapshot
 from judgments.snapshots import snapshots
 from pooling.runs import runs as stored_runs
@@ -76,8 +74,8 @@ def compare(a: Snapshot, b: Snapshot, *, metric: str = METRIC, reader: Any) -> S
         runs = runs_of(a.collection)
     except NotValid as error:
         left_out = str(error)
-    key_parts = [str(a.uuid), str(b.uuid), bound.name, [(run.name, run.sha256) for run in runs]]
-    key = f"snapshots:{FORM}:{hashlib.sha256(json.dumps(key_parts).encode()).hexdigest()}"
+    files = [(run.name, run.sha256) for run in runs]
+    key = hashed_key(f"snapshots:{FORM}", str(a.uuid), str(b.uuid), bound.name, files)
 
     def compute() -> SnapshotComparison:
         from assay.effects.label_set_changes import boards, label_changes

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.effects import api
-from evaluation.effects.views import rater_effect, snapshot_changes
+from evaluation.effects import api, views
 
 urlpatterns = [
-    path("c/<slug:slug>/snapshots/compare/", snapshot_changes.snapshot_compare, name="snapshots_compare"),
-    path("rounds/<uuid:uuid>/raters/", rater_effect.rater_effect, name="round_raters"),
+    path("c/<slug:slug>/snapshots/compare/", views.snapshot_compare, name="snapshots_compare"),
+    path("rounds/<uuid:uuid>/raters/", views.rater_effect, name="round_raters"),
 ]
 
 api_urlpatterns = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid as uuid_module
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,7 +20,7 @@ from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
 from judgments.web.api_lists import ListedAsArray
-from judgments.web.endpoints import InCollection, listed
+from judgments.web.endpoints import InCollection, call, listed
 
 MOST_IDS = 2_000_000
 
@@ -146,28 +146,24 @@ class Freshness(InCollection):
     writes = access.STAFF
     tag = "freshness"
 
-    @extend_schema(
-        summary="Get the freshness of labels",
+    @call(
+        "Get the freshness of labels",
+        FreshnessBody,
         parameters=WHICH,
-        responses=FreshnessBody,
         examples=[OpenApiExample("A stale list", {"state": "stale", "signals": [{"signal": "unjudged", "now": 0.34}]})],
     )
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self) -> Response:
         """Cheap signals are computed on request; signals over large runs and logs come from the last check."""
-        snapshot = requested_snapshot(self.collection, request)
+        snapshot = requested_snapshot(self.collection, self.request)
         body = freshness.as_json(snapshot, freshness.look(snapshot))
-        return Response(snapshots.redacted_for(request.user, self.collection, body))
+        return Response(snapshots.redacted_for(self.user, self.collection, body))
 
-    @extend_schema(summary="Upload an engine response", request=Fed, responses={201: DeclarationBody})
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Upload an engine response", DeclarationBody, Fed, status=201)
+    def post(self, body: dict[str, Any]) -> Declaration:
         """The `unrated_docs` of a `_rank_eval` response count as unjudged. `documents` reveals removed documents."""
-        data = self.read_body(Fed)
-        if "unrated" in data:
-            how = {"reply": data["unrated"], "name": data["name"]}
-            row = uploads.feed_unrated(self.collection, actor=request.user, **how)
-        else:
-            row = uploads.feed_index(self.collection, doc_ids=data["documents"], actor=request.user)
-        return self.respond(DeclarationBody, row, 201)
+        if "documents" in body:
+            return uploads.feed_index(self.collection, doc_ids=body["documents"], actor=self.user)
+        return uploads.feed_unrated(self.collection, reply=body["unrated"], actor=self.user, name=body["name"])
 
 
 class Check(InCollection):
@@ -177,11 +173,11 @@ class Check(InCollection):
     writes = access.STAFF
     tag = "freshness"
 
-    @extend_schema(summary="Check freshness", parameters=WHICH, request=None, responses={202: Started})
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Check freshness", Started, status=202, parameters=WHICH)
+    def post(self) -> Response:
         """Start the complete check that the server also runs regularly. Its result appears in `freshness/` and in the
         history."""
-        return started(job.check_later(requested_snapshot(self.collection, request), actor=request.user))
+        return started(job.check_later(requested_snapshot(self.collection, self.request), actor=self.user))
 
 
 class RefreshPool(InCollection):
@@ -190,19 +186,13 @@ class RefreshPool(InCollection):
     serializer_class = PoolMade
     tag = "freshness"
 
-    @extend_schema(
-        summary="Create a refresh pool",
-        parameters=WHICH,
-        request=RefreshAsked,
-        responses={201: PoolMade, 202: Started},
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Create a refresh pool", body=RefreshAsked, parameters=WHICH, responses={201: PoolMade, 202: Started})
+    def post(self, body: dict[str, Any]) -> Response:
         """Create the pool that a signal's action suggests. For large runs a job creates it."""
-        data = self.read_body(RefreshAsked)
-        snapshot = requested_snapshot(self.collection, request)
-        if refresh.too_large(snapshot, data["action"]):
-            return started(refresh.refresh_later(snapshot, actor=request.user, **data))
-        pool = refresh.refresh(snapshot, actor=request.user, **data)
+        snapshot = requested_snapshot(self.collection, self.request)
+        if refresh.too_large(snapshot, body["action"]):
+            return started(refresh.refresh_later(snapshot, actor=self.user, **body))
+        pool = refresh.refresh(snapshot, actor=self.user, **body)
         return Response({"pool": str(pool.uuid), "pairs": pool.entries.count()}, status=201)
 
 
@@ -219,11 +209,10 @@ class Declarations(ListedAsArray, InCollection):
     def rows(self) -> Any:
         return recorded_changes.standing(self.collection, *recorded_changes.SPOKEN).select_related("created_by")
 
-    @extend_schema(summary="Record a change", request=NewDeclaration, responses={201: DeclarationBody})
-    def post(self, request: Request, slug: str) -> Response:
+    @call("Record a change", DeclarationBody, NewDeclaration, status=201)
+    def post(self, body: dict[str, Any]) -> Declaration:
         """Record a new schema, new embeddings, a new category or a new language."""
-        row = recorded_changes.declare(self.collection, actor=request.user, **self.read_body(NewDeclaration))
-        return self.respond(DeclarationBody, row, 201)
+        return recorded_changes.declare(self.collection, actor=self.user, **body)
 
 
 class OneDeclaration(InCollection):
@@ -233,10 +222,9 @@ class OneDeclaration(InCollection):
     also = (409,)
     tag = "freshness"
 
-    @extend_schema(summary="Withdraw a recorded change", responses={204: None})
-    def delete(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Withdraw a recorded change")
+    def delete(self) -> None:
         """The change and its withdrawal both remain in the history."""
         rows = Declaration.objects.filter(collection=self.collection)
-        row = access.reach(rows, request.user, access.LEADS, uuid=uuid)
-        recorded_changes.withdraw(row, actor=request.user)
-        return Response(status=204)
+        row = access.reach(rows, self.user, access.LEADS, uuid=self.kwargs["uuid"])
+        recorded_changes.withdraw(row, actor=self.user)

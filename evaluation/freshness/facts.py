@@ -283,11 +283,11 @@ def _coverage(looked: Looked, log: QueryLog, baseline: Mapping[str, Any] | None)
         return looked.last.traffic
     if not looked.whole and log.searches > SEARCHES_AT_ONCE:
         return {}
-    key = f"asked:{looked.snapshot.content_sha256}:{log.sha256}"
-    coverage: dict[str, Any] | None = cache.get(key)
-    if coverage is None:
+
+    def count() -> dict[str, Any]:
         cut = cut_tiers(traffic.counted(log, window_days=window(baseline)).queries, **cuts(baseline))
         covered, tiers = count_searches(cut, queries_of(looked.snapshot))
-        coverage = {"log_sha256": log.sha256, "covered": covered, "tiers": tiers}
-        cache.set(key, coverage, DAY)
+        return {"log_sha256": log.sha256, "covered": covered, "tiers": tiers}
+
+    coverage: dict[str, Any] = cache.get_or_set(f"asked:{looked.snapshot.content_sha256}:{log.sha256}", count, DAY)
     return coverage

@@ -16,6 +16,7 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
+from assay.core.counted_nouns import amount
 from assay.staleness.facts import Missing, Traffic
 from assay.staleness.report import Report, report_from_json
 from assay.staleness.report import look as read_signals
@@ -192,7 +193,7 @@ def check(snapshot: Snapshot, read: Read, *, actor: User | None) -> FreshnessChe
             "labels.stale",
             snapshot.collection,
             text=f"The labels of snapshot {snapshot} are stale.",
-            page=f"{reverse('freshness', args=[snapshot.collection.slug])}?snapshot={snapshot.uuid}",
+            page=page_of(snapshot),
             data={"snapshot": str(snapshot.uuid), "name": snapshot.name},
             actor=actor,
         )
@@ -206,10 +207,15 @@ def _whole(snapshot: Snapshot) -> Snapshot:
     return snapshot
 
 
+def page_of(snapshot: Snapshot) -> str:
+    """Return the URL of a snapshot's signals."""
+    return f"{reverse('freshness', args=[snapshot.collection.slug])}?snapshot={snapshot.uuid}"
+
+
 def age_in_words(moment: datetime) -> str:
     """Return an age in days."""
     days = (timezone.now() - moment).days
-    return "today" if days == 0 else f"{days:,} day{'' if days == 1 else 's'} ago"
+    return "today" if days == 0 else f"{amount(days, 'day')} ago"
 
 
 def as_json(snapshot: Snapshot, reading: Freshness) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
-from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.freshness import facts, freshness
@@ -47,12 +46,7 @@ def work_on_check(work: jobs.Work) -> dict[str, Any]:
     read = freshness.read_all(snapshot, work.progress)
     with transaction.atomic():
         check = freshness.check(snapshot, read, actor=job.created_by)
-        return work.keep({"snapshot": snapshot.name, "state": check.state, "page": page_of(snapshot)})
-
-
-def page_of(snapshot: Snapshot) -> str:
-    """Return the URL of a snapshot's signals."""
-    return f"{reverse('freshness', args=[snapshot.collection.slug])}?snapshot={snapshot.uuid}"
+        return work.keep({"snapshot": snapshot.name, "state": check.state, "page": freshness.page_of(snapshot)})
 
 
 def start_due() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import uuid as uuid_module
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -32,7 +32,7 @@ from judgments.models import Collection, Declaration, Role, Snapshot
 from judgments.snapshots import baselines, snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
-from judgments.web.downloads import attachment
+from judgments.web.downloads import json_file
 from judgments.web.forms import AssayForm
 from judgments.web.lists import answer, download
 from judgments.web.middleware import takes_files
@@ -79,11 +79,6 @@ class FieldsForm(AssayForm):
 
     category = forms.CharField(label="Category field", max_length=100)
     language = forms.CharField(label="Language field", max_length=100)
-
-    @classmethod
-    def of(cls, collection: Collection, data: Any = None) -> FieldsForm:
-        """Return the form with the current fields."""
-        return cls(data, initial=recorded_changes.fields_of(collection))
 
 
 class FeedForm(AssayForm):
@@ -153,15 +148,14 @@ def freshness_page(request: HttpRequest, slug: str) -> HttpResponse:
     if snapshot is None:
         return render(request, "evaluation/freshness/freshness_empty.html", context)
     reading = freshness.look(snapshot)
-    file = FILES.get(request.GET.get("format", ""))
-    if file is not None:
-        return file(request.user, snapshot, reading)
+    if file := _file_of(request, snapshot, reading):
+        return file
     listing = replace(RUNS, given={"snapshot": str(snapshot.uuid)} if request.GET.get("snapshot") else {})
     context |= _signals_context(request, snapshot, reading)
     return answer(request, listing, run_rows(reading), "evaluation/freshness/freshness.html", context)
 
 
-def _signals_context(request: HttpRequest, snapshot: Snapshot, reading: freshness.Freshness) -> dict[str, Any]:
+def _signals_context(request: HttpRequest, snapshot: Snapshot, reading: Freshness) -> dict[str, Any]:
     collection = snapshot.collection
     lead = access.role_in(request.user, collection) == Role.LEAD
     return {
@@ -212,7 +206,7 @@ def freshness_pool(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(_page_of(collection, snapshot))
     count = pool.entries.count()
-    messages.success(request, f"Pool with {count:,} pair{'' if count == 1 else 's'} created. Create a round from it.")
+    messages.success(request, f"Pool with {amount(count, 'pair')} created. Create a round from it.")
     return redirect(f"{reverse('round_new', args=[slug])}?pool={pool.uuid}")
 
 
@@ -231,7 +225,7 @@ def _page_of(collection: Collection, snapshot: Snapshot | None) -> str:
     """Redirect to the previous page, with the id of the snapshot unless it is the newest."""
     if snapshot is None or snapshot == collection.snapshots(manager="of_documents").defer("manifest").first():
         return reverse("freshness", args=[collection.slug])
-    return freshness_job.page_of(snapshot)
+    return freshness.page_of(snapshot)
 
 
 def _seed(request: HttpRequest) -> int:
@@ -241,18 +235,31 @@ def _seed(request: HttpRequest) -> int:
     return int(text)
 
 
+def _form_page(
+    request: HttpRequest, collection: Collection, form: AssayForm, page: str, save: Callable[[dict[str, Any]], str]
+) -> HttpResponse:
+    """Show a form, or save it and return to the signals with the message of `save`."""
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            messages.success(request, save(form.cleaned_data))
+            return redirect("freshness", collection.slug)
+    context = {"collection": collection, "step": "freshness", "form": form}
+    # An empty post is an error about a required field.
+    status = 422 if request.method == "POST" and form.status == 200 else form.status
+    return render(request, f"evaluation/freshness/freshness_{page}.html", context, status=status)
+
+
 @form_page
 def freshness_declare(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     form = DeclarationForm(request.POST or None, initial={"kind": request.GET.get("kind", "schema")})
-    if request.method == "POST" and form.is_valid():
-        with form.telling():
-            fields = {name: form.cleaned_data[name] for name in ("kind", "note")}
-            recorded_changes.declare(collection, happened_at=form.happened_at, actor=request.user, **fields)
-            messages.success(request, "Change recorded. This page shows the ratings that are older than the change.")
-            return redirect("freshness", slug)
-    context = {"collection": collection, "step": "freshness", "form": form}
-    return render(request, "evaluation/freshness/freshness_declare.html", context, status=_status(request, form))
+
+    def save(data: dict[str, Any]) -> str:
+        fields = {"kind": data["kind"], "note": data["note"], "happened_at": form.happened_at}
+        recorded_changes.declare(collection, actor=request.user, **fields)
+        return "Change recorded. This page shows the ratings that are older than the change."
+
+    return _form_page(request, collection, form, "declare", save)
 
 
 @post_action
@@ -267,15 +274,14 @@ def freshness_withdraw(request: HttpRequest, slug: str, uuid: uuid_module.UUID) 
 @form_page
 def freshness_fields(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
-    form = FieldsForm.of(collection, request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        with form.telling():
-            data = {name: value for name, value in form.cleaned_data.items() if value}
-            recorded_changes.declare(collection, kind=Declaration.Kind.FIELDS, data=data, actor=request.user)
-            messages.success(request, "Fields saved. The next snapshot uses them.")
-            return redirect("freshness", slug)
-    context = {"collection": collection, "step": "freshness", "form": form}
-    return render(request, "evaluation/freshness/freshness_fields.html", context, status=_status(request, form))
+
+    def save(data: dict[str, Any]) -> str:
+        given = {name: value for name, value in data.items() if value}
+        recorded_changes.declare(collection, kind=Declaration.Kind.FIELDS, data=given, actor=request.user)
+        return "Fields saved. The next snapshot uses them."
+
+    form = FieldsForm(request.POST or None, initial=recorded_changes.fields_of(collection))
+    return _form_page(request, collection, form, "fields", save)
 
 
 @takes_files
@@ -283,12 +289,7 @@ def freshness_fields(request: HttpRequest, slug: str) -> HttpResponse:
 def freshness_feed(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     form = FeedForm(request.POST or None, request.FILES or None, initial={"what": Declaration.Kind.UNRATED})
-    if request.method == "POST" and form.is_valid():
-        with form.telling():
-            messages.success(request, _fed(collection, form.cleaned_data, request.user))
-            return redirect("freshness", slug)
-    context = {"collection": collection, "step": "freshness", "form": form}
-    return render(request, "evaluation/freshness/freshness_feed.html", context, status=_status(request, form))
+    return _form_page(request, collection, form, "feed", lambda data: _fed(collection, data, request.user))
 
 
 def _fed(collection: Collection, data: dict[str, Any], actor: Any) -> str:
@@ -305,11 +306,6 @@ def _fed(collection: Collection, data: dict[str, Any], actor: Any) -> str:
     )
 
 
-def _status(request: HttpRequest, form: Any) -> int:
-    """Turn an empty post into an error about a required field."""
-    return 422 if request.method == "POST" and form.status == 200 else form.status
-
-
 @get_page
 def freshness_history(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
@@ -321,14 +317,14 @@ def freshness_history(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, CHECKS, rows, "evaluation/freshness/freshness_history.html", context)
 
 
-def _as_json(reader: Any, snapshot: Snapshot, reading: freshness.Freshness) -> HttpResponse:
-    content = snapshots.redacted_for(reader, snapshot.collection, freshness.as_json(snapshot, reading))
-    body = json.dumps(content, ensure_ascii=False, indent=1)
-    return attachment(f"{slugify(f'{snapshot.collection.slug} {snapshot} freshness')}.json", body)
-
-
-def _as_csv(reader: Any, snapshot: Snapshot, reading: freshness.Freshness) -> HttpResponse:
-    return download(SIGNALS.read({}, signal_rows(reading)), {"collection": snapshot.collection})
-
-
-FILES = {"json": _as_json, "signals.csv": _as_csv}
+def _file_of(request: HttpRequest, snapshot: Snapshot, reading: Freshness) -> HttpResponse | None:
+    """Return the signals as JSON or CSV, if requested."""
+    collection, wanted = snapshot.collection, request.GET.get("format")
+    if wanted == "json":
+        content = snapshots.redacted_for(request.user, collection, freshness.as_json(snapshot, reading))
+        return json_file(slugify(f"{collection.slug} {snapshot} freshness"), content)
+    return (
+        download(SIGNALS.read({}, signal_rows(reading)), {"collection": collection})
+        if wanted == "signals.csv"
+        else None
+    )

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-import uuid as uuid_module
 from typing import Any
 
 from django.core.validators import URLValidator
-from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.core.errors import NotFound
 from evaluation.gates import verdicts
 from evaluation.models import GateVerdict
 from judgments.models import Snapshot
 from judgments.web import access
-from judgments.web.endpoints import InCollection, Rows, rows_called
+from judgments.web.endpoints import InCollection, Rows, call, listed, rows_called
 
 MOST_RULES, MOST_WARNINGS = 200, 50
 SHA256 = r"^[0-9a-f]{64}$"
@@ -131,6 +127,7 @@ class VerdictBody(serializers.Serializer):
         return body
 
 
+@listed("List verdicts of gates", "Return the verdicts, newest first.")
 class Gates(Rows):
     """The verdicts of gates."""
 
@@ -142,44 +139,29 @@ class Gates(Rows):
     also = (409,)
     tag = "gates"
 
-    @extend_schema(summary="List verdicts of gates")
-    def get(self, request: Request, slug: str) -> Response:
-        """Return the verdicts, newest first."""
-        return self.list(request, slug)
-
-    @extend_schema(
-        summary="Record the verdict of a gate",
-        request=VerdictSent,
+    @call(
+        "Record the verdict of a gate",
+        body=VerdictSent,
         responses={201: VerdictBody, 200: VerdictBody},
-        examples=[
-            OpenApiExample(
-                "One rule",
-                {
-                    "client_id": "<a new UUID>",
-                    "snapshot": "<id>",
-                    "passed": True,
-                    "rules": [{"rule": "Judged@10 >= 0.8", "passed": True, "value": 0.9}],
-                    "qrels": {"sha256": "<hash of qrels.txt>"},
-                    "files": {"candidate": {"name": "neural", "sha256": "<hash>"}},
-                },
-                request_only=True,
-            )
-        ],
+        example=(
+            "One rule",
+            {
+                "client_id": "<a new UUID>",
+                "snapshot": "<id>",
+                "passed": True,
+                "rules": [{"rule": "Judged@10 >= 0.8", "passed": True, "value": 0.9}],
+                "qrels": {"sha256": "<hash of qrels.txt>"},
+                "files": {"candidate": {"name": "neural", "sha256": "<hash>"}},
+            },
+        ),
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, body: dict[str, Any]) -> Response:
         """`assay gate --server` computes and sends a verdict. A repeated `client_id` returns status 200."""
-        body = self.read_body(VerdictSent)
         rows = Snapshot.of_documents.filter(collection=self.collection).select_related("collection")
         (snapshot,) = rows_called(rows, [body.pop("snapshot")], "snapshot", "snapshot")
-        files, qrels = body.pop("files"), body.pop("qrels")
+        qrels, how = body.pop("qrels"), {**body.pop("files"), **body}
         verdict, new = verdicts.record(
-            self.collection,
-            actor=request.user,
-            snapshot=snapshot,
-            qrels_sha256=qrels["sha256"],
-            candidate=files["candidate"],
-            baseline=files["baseline"],
-            **body,
+            self.collection, actor=self.user, snapshot=snapshot, qrels_sha256=qrels["sha256"], **how
         )
         return self.respond(VerdictBody, verdict, status=201 if new else 200)
 
@@ -190,9 +172,7 @@ class OneGate(InCollection):
     serializer_class = VerdictBody
     tag = "gates"
 
-    @extend_schema(summary="Get the verdict of a gate")
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        verdict = self.collection.gate_verdicts.select_related("snapshot", "collection").filter(uuid=uuid).first()
-        if verdict is None:
-            raise NotFound("This collection has no such verdict.")
-        return self.respond(VerdictBody, verdict)
+    @call("Get the verdict of a gate", VerdictBody)
+    def get(self) -> GateVerdict:
+        rows = self.collection.gate_verdicts.select_related("snapshot", "collection").filter(uuid=self.kwargs["uuid"])
+        return access.existing(rows, "This collection has no such verdict.")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from dataclasses import asdict
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.core.errors import NotFound
@@ -18,6 +16,7 @@ from judgments.machines.calibration import calibration
 from judgments.machines.judge_runs import kinship
 from judgments.machines.judge_runs.api import OfJudge
 from judgments.machines.judge_runs.serializers import KinBody
+from judgments.web.endpoints import call
 
 
 class EstimatedRunBody(serializers.Serializer):
@@ -50,8 +49,9 @@ class JudgeEstimates(OfJudge):
     serializer_class = JudgeEstimatesBody
     also = ()
 
-    @extend_schema(
-        summary="Estimate means from few human and many machine grades",
+    @call(
+        "Estimate means from few human and many machine grades",
+        JudgeEstimatesBody,
         parameters=[
             OpenApiParameter("metric", str, description=f"A metric with a plain mean; by default {METRIC}."),
             OpenApiParameter(
@@ -65,15 +65,15 @@ class JudgeEstimates(OfJudge):
             ),
         ],
     )
-    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+    def get(self) -> Response:
         """Return prediction-powered and stratified means, with means from human labels alone."""
         if not calibration.has_grades(self.judge):
             raise NotFound("This judge gives no grades, so nothing can be estimated from it.")
-        params = request.query_params
+        params = self.request.query_params
         result = estimates.estimates_of(
             self.judge,
             self.round,
-            request.user,
+            self.user,
             metric=params.get("metric") or METRIC,
             half=half_of(params.get("half", "")),
             drawn=params.get("drawn", "").casefold() in ("true", "1", "yes"),
@@ -97,24 +97,23 @@ class JudgeEffect(OfJudge):
     serializer_class = JudgeEffectBody
     also = ()
 
-    @extend_schema(
-        summary="Get a judge's effect on a metric",
+    @call(
+        "Get a judge's effect on a metric",
+        JudgeEffectBody,
         parameters=[OpenApiParameter("metric", str, description=f"A metric with a plain mean; by default {METRIC}.")],
     )
-    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+    def get(self) -> Response:
         """Use the pairs that both people and the judge graded, without pairs that you may still grade."""
-        metric = request.query_params.get("metric") or METRIC
-        effect = judge_effect.effect(self.judge, self.round, request.user, metric=metric)
+        metric = self.request.query_params.get("metric") or METRIC
+        effect = judge_effect.effect(self.judge, self.round, self.user, metric=metric)
+        # The models that were called, and the model names that they reported.
+        models = [*kinship.models_of(self.judge), *calibration.money(self.judge, self.round).models]
         return Response(
             {
                 "metric": effect.metric,
                 "tau": effect.tau,
                 "why": effect.why,
-                "kin": [asdict(one) for one in kinship.kin_in(self.round.collection, *self._models())],
+                "kin": [asdict(one) for one in kinship.kin_in(self.round.collection, *models)],
                 "effect": None if effect.biases is None else effect.biases.as_json(),
             }
         )
-
-    def _models(self) -> list[str]:
-        """Return the models that were called and the model names that they reported."""
-        return [*kinship.models_of(self.judge), *calibration.money(self.judge, self.round).models]

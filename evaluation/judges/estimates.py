@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from evaluation.effects.round_runs import METRIC, is_large, metric_named, runs_of, state_key
+from evaluation.effects.round_runs import METRIC, answering_tables, is_large, metric_named, runs_of, state_key
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility
 from judgments.labels.round_labels import Key, read_rounds
@@ -23,7 +23,6 @@ from judgments.machines.calibration import calibration
 from judgments.machines.calibration.calibration import alike
 from judgments.models import Judge, Round
 from pooling.models import Run
-from pooling.runs import runs as stored_runs
 
 if TYPE_CHECKING:
     from assay.estimators.human_machine_mean import Estimate
@@ -44,10 +43,6 @@ class Both:
     ppi: Estimate
     stratified: Estimate
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the estimates as a dict with unrounded numbers."""
-        return {"run": self.run, "ppi": self.ppi.as_json(), "stratified": self.stratified.as_json()}
-
 
 @dataclass(frozen=True)
 class RoundEstimates:
@@ -65,17 +60,8 @@ class RoundEstimates:
 
     def as_json(self) -> dict[str, Any]:
         """Return the estimates as a dict with unrounded numbers."""
-        return {
-            "metric": self.metric,
-            "half": self.half,
-            "queries": self.queries,
-            "whole": self.whole,
-            "drawn": self.drawn,
-            "runs": [one.as_json() for one in self.runs],
-            "why": self.why,
-            "rate": None if self.rate is None else self.rate.as_json(),
-            "rate_why": self.rate_why,
-        }
+        runs = [{"run": one.run, "ppi": one.ppi.as_json(), "stratified": one.stratified.as_json()} for one in self.runs]
+        return vars(self) | {"runs": runs, "rate": None if self.rate is None else self.rate.as_json()}
 
 
 def estimates_of(
@@ -183,21 +169,12 @@ def _computed(
     from assay.core.qrels import Qrels
     from assay.estimators.human_machine_mean import estimates
 
-    machine_queries = {query_id for query_id, _ in machine}
-    tables = [stored_runs.ranked(run) for run in runs]
-    answering = [table for table in tables if not machine_queries.isdisjoint(table.query_ids)]
+    answering = answering_tables(runs, {query_id for query_id, _ in machine})
     if not answering:
         return ()
-    ours, theirs = (Qrels.from_dict(_nested(side)) for side in (people, machine))
+    ours, theirs = (Qrels.from_rows((*key, grade) for key, grade in side.items()) for side in (people, machine))
     by_method = [
         estimates(ours, theirs, answering, [result.metric], method=method, half=result.half)
         for method in ("ppi", "stratified")
     ]
     return tuple(Both(one.run, one, other) for one, other in zip(*by_method, strict=True))
-
-
-def _nested(grades: Mapping[Key, float]) -> dict[str, dict[str, float]]:
-    nested: dict[str, dict[str, float]] = {}
-    for (query_id, doc_id), grade in grades.items():
-        nested.setdefault(query_id, {})[doc_id] = grade
-    return nested

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import NotValid
-from evaluation.effects.round_runs import METRIC, metric_named, runs_of, state_key
+from evaluation.effects.round_runs import METRIC, answering_tables, metric_named, runs_of, state_key
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility
 from judgments.labels.round_labels import Key
 from judgments.machines.calibration import calibration
 from judgments.models import Judge, Round
 from pooling.models import Run
-from pooling.runs import runs as stored_runs
 
 if TYPE_CHECKING:
     from assay.estimators.judge_bias import Biases
@@ -52,7 +51,7 @@ def effect(judge: Judge, round_: Round, viewer: Any, *, metric: str = METRIC) ->
         runs = runs_of(round_)
     except NotValid as error:
         return Effect(bound.name, None, str(error))
-    sides = _only(people, both), _only(machine, both)
+    sides = [{key: grade for key, grade in side.items() if key in both} for side in (people, machine)]
     # The cache key contains the grades, because human grades may come from other rounds and hidden pairs depend on the
     # reader.
     stands_on = [sorted(side.items()) for side in sides]
@@ -64,21 +63,8 @@ def _computed(runs: Sequence[Run], people: dict[Key, float], machine: dict[Key, 
     from assay.core.qrels import Qrels
     from assay.estimators.judge_bias import metric_bias
 
-    judged_queries = {query_id for query_id, _ in people}
-    tables = [stored_runs.ranked(run) for run in runs]
-    answering = [table for table in tables if not judged_queries.isdisjoint(table.query_ids)]
+    answering = answering_tables(runs, {query_id for query_id, _ in people})
     if not answering:
         return Effect(metric, None, "no run has results for a query that both people and the judge graded")
-    sides = [Qrels.from_dict(_nested(side)) for side in (people, machine)]
+    sides = [Qrels.from_rows((*key, grade) for key, grade in side.items()) for side in (people, machine)]
     return Effect(metric, metric_bias(sides[0], sides[1], answering, [metric]))
-
-
-def _only(grades: dict[Key, float], keys: set[Key]) -> dict[Key, float]:
-    return {key: grade for key, grade in grades.items() if key in keys}
-
-
-def _nested(grades: dict[Key, float]) -> dict[str, dict[str, float]]:
-    nested: dict[str, dict[str, float]] = {}
-    for (query_id, doc_id), grade in grades.items():
-        nested.setdefault(query_id, {})[doc_id] = grade
-    return nested

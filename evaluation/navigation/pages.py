@@ -1,12 +1,15 @@
-"""Pages of the evaluation app in the navigation."""
+"""Pages of the evaluation app in the navigation, and its search in the command palette."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from judgments.hooks import PageEntry
+from django.urls import reverse
+
+from judgments.hooks import PageEntry, Search
 from judgments.navigation.pages import EVALUATION, EVERYBODY, LEAD
+from judgments.navigation.search import Hit, Scope, named
 
 
 def snapshot_of(page: Mapping[str, Any]) -> Any:
@@ -80,3 +83,11 @@ PAGES = {
     ),
     "judge_estimates": PageEntry("Estimates", "judges", "machine-judges#estimates", roles=LEAD),
 }
+
+
+def find_decisions(scope: Scope, words: str, limit: int) -> Iterator[Hit]:
+    for row in named(scope.collection.decisions.all(), words, "name")[:limit]:
+        yield Hit(str(row), "", reverse("decision", args=[scope.collection.slug, row.uuid]))
+
+
+SEARCH = Search("Decisions", find_decisions)

@@ -5,11 +5,10 @@ Charts are 240 wide, like the cards. This module computes geometry only: colors 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from assay.core.counted_nouns import amount
-from judgments.charts.charts import Bar, Chart, Stroke, Words, shade
+from judgments.charts.charts import Bar, Chart, Stroke, Words, shade, traffic_line
 from judgments.charts.intervals import MOST_ROWS, NAME, ROW, WIDTH, Axis, more
 from judgments.charts.names import LONGEST_NAME, short_name, short_names
 
@@ -18,26 +17,13 @@ FLOOR = 56
 
 def traffic(curve: Sequence[Sequence[float]], cuts: Sequence[tuple[str, int, int]]) -> Chart:
     """Draw the cumulative traffic over queries by rank on a logarithmic axis, cut into tiers."""
-    last = max((rank for rank, _ in curve), default=0)
-
-    def x(rank: float) -> float:
-        return round(WIDTH * math.log1p(rank) / math.log1p(last), 1) if last else 0.0
-
-    points = " ".join(f"{x(rank)},{round(FLOOR - (FLOOR - 4) * share, 1)}" for rank, share in curve)
-    ends = [x(sum(queries for _, queries, _ in cuts[: number + 1])) for number in range(len(cuts))]
-    lines = "".join(f"M{end},0V{FLOOR}" for end in ends[:-1])
-    strokes = (
-        Stroke(f"M0,{FLOOR} L{points} L{WIDTH},{FLOOR}Z", "soft"),
-        Stroke(lines, "cut"),
-        Stroke(f"M{points}", "line"),
-        Stroke(f"M0,{FLOOR}H{WIDTH}", "axis"),
-    )
+    strokes, _ = traffic_line(curve, [queries for _, queries, _ in cuts], WIDTH, 4, FLOOR)
     places = zip(cuts, (0, WIDTH / 2, WIDTH), ("start", "middle", "end"), strict=False)
     words = tuple(Words(place, 70, f"{tier} {drawn:,}", anchor) for (tier, _, drawn), place, anchor in places)
     label = "Cumulative traffic over queries by rank; queries drawn: " + ", ".join(
         f"{drawn} {tier}" for tier, _, drawn in cuts
     )
-    return Chart(74, label, strokes if points else strokes[-1:], words=words, width=WIDTH)
+    return Chart(74, label, strokes, words=words, width=WIDTH)
 
 
 def overlap(systems: Sequence[tuple[str, int, int]], in_all: int) -> Chart:

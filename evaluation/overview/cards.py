@@ -61,7 +61,7 @@ def queries_card(look: Look) -> Card:
         return Card(words="Upload a query log or a file of queries, or type ten queries.")
     act = Act("View queries", reverse("queries", args=[look.slug]))
     count = f"{counts.total:,}"
-    unit = _plural(counts.total, "query", "queries")
+    unit = agree(counts.total, "query", "queries")
     if not draws:
         return Card(
             count, unit, "The queries were not drawn from a log, so scores cannot be weighted by traffic.", act=act
@@ -76,7 +76,7 @@ def queries_card(look: Look) -> Card:
         f"{sample.seed}."
     )
     if rest := counts.drawn - sample.drawn:
-        words += f" {rest:,} in {_plural(len(draws) - 1, 'another draw', 'other draws')}."
+        words += f" {rest:,} in {agree(len(draws) - 1, 'another draw', 'other draws')}."
     # Queries of other draws, or of none, are not in this count.
     if sample.drawn == counts.total:
         unit = f"of {frame['distinct']:,} in the log"
@@ -103,7 +103,7 @@ def runs_card(look: Look) -> Card:
         systems = [(row["name"], row["pairs"], row["unique"]) for row in shared.summary.get("systems", [])]
         chart = card_charts.overlap(systems, shared.summary.get("in_all", 0))
     act = Act("View runs", reverse("runs", args=[look.slug]))
-    return Card(f"{len(standing.runs):,}", _plural(len(standing.runs), "system", "systems"), words, chart, act)
+    return Card(f"{len(standing.runs):,}", agree(len(standing.runs), "system", "systems"), words, chart, act)
 
 
 def pool_card(look: Look) -> Card:
@@ -119,7 +119,7 @@ def pool_card(look: Look) -> Card:
     unit = f"pairs, depth {depth}" if depth else f"pairs, {pool.strategy}"
     systems = len(summary.get("systems", []))
     words = (
-        f"Drawn from {systems} {_plural(systems, 'system', 'systems')}, seed {pool.seed}. Each pair records its runs."
+        f"Drawn from {systems} {agree(systems, 'system', 'systems')}, seed {pool.seed}. Each pair records its runs."
         if systems
         else "A list of pairs from unknown systems, so the pool may favor some systems."
     )
@@ -172,7 +172,7 @@ def agreement_card(look: Look) -> Card:
     _, word, why = gate_says(answer)
     named = "Ordinal alpha" if answer.coefficient == "alpha-ordinal" else COEFFICIENTS[answer.coefficient].title
     number = look.conflicts.number
-    open_ = f" {amount(number, 'conflict')} {_plural(number, 'is', 'are')} open." if number else ""
+    open_ = f" {amount(number, 'conflict')} {agree(number, 'is', 'are')} open." if number else ""
     words = (
         f"{named}, {word}: {why}.{open_}"
         if answer.low is not None
@@ -222,7 +222,7 @@ def scores_card(look: Look) -> Card:
     rows = estimates(scorings)
     label = f"{METRIC} of {amount(len(rows), 'run')}: " + ", ".join(f"{one.name} {one.value:.3f}" for one in rows)
     chart = intervals.leaders(rows, label, METRIC) if rows else None
-    unit = f"{_plural(len(scorings), 'run', 'runs')} on {_short(str(standing.snapshot))}"
+    unit = f"{agree(len(scorings), 'run', 'runs')} on {_short(str(standing.snapshot))}"
     return Card(
         f"{len(scorings):,}", unit, _leader_in_words(scorings, rows, left_out) or f"On {standing.snapshot}.", chart, act
     )
@@ -281,7 +281,7 @@ def freshness_card(look: Look) -> Card:
     act = Act("View signals", reverse("freshness", args=[look.slug]))
     # Counted per run: a document that two runs return counts twice.
     over = f" of {len(fresh.report.runs):,} runs" if len(fresh.report.runs) > 1 else ""
-    unit = f"{fresh.holes:,} {_plural(fresh.holes, 'unjudged', 'unjudged')}{over}, {fresh.changed:,} changed"
+    unit = f"{fresh.holes:,} {agree(fresh.holes, 'unjudged', 'unjudged')}{over}, {fresh.changed:,} changed"
     return Card(fresh.word, unit, words, chart, act)
 
 
@@ -295,10 +295,6 @@ CARDS: dict[str, Callable[[Look], Card]] = {
     "scores": scores_card,
     "freshness": freshness_card,
 }
-
-
-def _plural(number: int, one: str, many: str) -> str:
-    return one if number == 1 else many
 
 
 def _list(names: list[str]) -> str:

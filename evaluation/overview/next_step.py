@@ -214,11 +214,9 @@ def freshness_due(look: Look) -> Next | None:
 
 
 def reading_due(look: Look) -> Next | None:
-    scorings = look.standing.scorings
-    if len(scorings) < 2:
-        return Next("scores", "view the scores.", Act("View scores", reverse("scores", args=[look.slug])))
-    act = Act("View scores", reverse("scores", args=[look.slug]))
-    return Next("scores", f"compare {amount(len(scorings), 'run')} on {look.standing.snapshot}.", act)
+    scored = len(look.standing.scorings)
+    words = "view the scores." if scored < 2 else f"compare {amount(scored, 'run')} on {look.standing.snapshot}."
+    return Next("scores", words, Act("View scores", reverse("scores", args=[look.slug])))
 
 
 DUES: tuple[Callable[[Look], Next | None], ...] = (

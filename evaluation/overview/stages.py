@@ -35,22 +35,20 @@ State = tuple[str, str]
 
 def steps(collection: Collection, user: Any) -> list[Step]:
     """Return the eight steps with their states, cheaply enough for every page."""
-    newest = AuditRow.objects.filter(collection=collection).values_list("pk", flat=True).first()
-    key = f"steps:{collection.uuid}:{newest}"
-    stages = cache.get(key)
-    if stages is None:
-        stages = steps_of(Standing(collection))
-        cache.set(key, stages, LAG)
+    stages: list[Step] = cache.get_or_set(_key(collection), lambda: steps_of(Standing(collection)), LAG)
     return stages
 
 
 def refresh(standing: Standing) -> list[Step]:
     """Return the steps from facts that a page has just read, so that navigation and page show the same."""
-    collection = standing.collection
-    newest = AuditRow.objects.filter(collection=collection).values_list("pk", flat=True).first()
     stages = steps_of(standing)
-    cache.set(f"steps:{collection.uuid}:{newest}", stages, LAG)
+    cache.set(_key(standing.collection), stages, LAG)
     return stages
+
+
+def _key(collection: Collection) -> str:
+    newest = AuditRow.objects.filter(collection=collection).values_list("pk", flat=True).first()
+    return f"steps:{collection.uuid}:{newest}"
 
 
 def steps_of(standing: Standing) -> list[Step]:
@@ -70,20 +68,20 @@ def _step_address(key: str, page: str, slug: str, standing: Standing) -> str:
 
 def queries_state(standing: Standing) -> State:
     if standing.queries.total:
-        return "done", _count(standing.queries.total, "query", "queries")
+        return "done", amount(standing.queries.total, "query", "queries")
     return ("doing", "log imported, no queries drawn yet") if standing.logs else ("todo", "needs a query log")
 
 
 def runs_state(standing: Standing) -> State:
     if standing.runs:
-        return "done", _count(len(standing.runs), "run", "runs")
+        return "done", amount(len(standing.runs), "run")
     return "todo", "needs rankings of your systems"
 
 
 def pool_state(standing: Standing) -> State:
     if standing.pool is None:
         return "todo", "needs runs or a list of pairs"
-    return "done", _count(standing.pool.summary.get("pairs", 0), "pair", "pairs")
+    return "done", amount(standing.pool.summary.get("pairs", 0), "pair")
 
 
 def round_state(standing: Standing) -> State:
@@ -168,7 +166,3 @@ def gate_says(answer: GateAnswer) -> tuple[str, str, str]:
     if answer.state != "undecided" or not answer.little:
         return state, word, why
     return state, f"{word}, too little overlap", "too few pairs or queries have two grades"
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"

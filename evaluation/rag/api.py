@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,13 +21,11 @@ from evaluation.rag.critic_ledger import critic_of
 from evaluation.rag.sample_sets import sample_set_for
 from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, json_lines
-from judgments.jobs import storage
 from judgments.jobs.api import Started, StartedWith, started
 from judgments.machines.judge_runs.serializers import CapsSent, run_fields
 from judgments.web import access
 from judgments.web.api_lists import ListedAsArray
-from judgments.web.downloads import CONTENT_TYPES, disposition
-from judgments.web.endpoints import AnyAccept, InCollection, listed, rows_called
+from judgments.web.endpoints import AnyAccept, InCollection, call, listed, rows_called
 from judgments.web.posted_values import uuid_of
 from judgments.web.serializers import Strict
 
@@ -287,22 +284,21 @@ class FromCollection(InCollection):
     also = (409,)
     tag = TAG
 
-    @extend_schema(
-        summary="Create RAG samples from the collection",
-        request=FromCollectionSent,
-        responses={202: Started},
-        examples=[OpenApiExample("From labels", {"name": "ours", "depth": 10}, request_only=True)],
+    @call(
+        "Create RAG samples from the collection",
+        Started,
+        FromCollectionSent,
+        status=202,
+        example=("From labels", {"name": "ours", "depth": 10}),
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, body: dict[str, Any]) -> Response:
         """The collection's queries become questions; a snapshot adds relevant documents, and a run adds a first
         system."""
-        data = self.read_body(FromCollectionSent)
-        chosen_rows: dict[str, Any] = {}
+        given = {name: value for name, value in body.items() if value is not None}
         for name, rows in (("snapshot", self.collection.snapshots.all()), ("run", self.collection.runs.active())):
-            if data.get(name):
-                chosen_rows[name] = rows_called(rows, [data[name]], name, name)[0]
-        rest = {name: value for name, value in data.items() if name not in ("snapshot", "run") and value is not None}
-        return started(from_collection.start(self.collection, **rest, **chosen_rows, actor=request.user))
+            if name in given:
+                given[name] = rows_called(rows, [given[name]], name, name)[0]
+        return started(from_collection.start(self.collection, **given, actor=self.user))
 
 
 class InSampleSet(InCollection):
@@ -321,18 +317,18 @@ class OneSampleSet(InSampleSet):
 
     serializer_class = SampleSetBody
 
-    @extend_schema(summary="Get a RAG sample set")
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        return self.respond(SampleSetBody, self.sample_set)
+    @call("Get a RAG sample set", SampleSetBody)
+    def get(self) -> RagSampleSet:
+        return self.sample_set
 
 
 class SamplesFile(AnyAccept, InSampleSet):
     """The samples of a set as a file."""
 
-    @extend_schema(summary="Download RAG samples", responses=JSONL)
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> FileResponse:
+    @call("Download RAG samples", responses=JSONL)
+    def get(self) -> FileResponse:
         """Return the file samples.jsonl."""
-        return _file(self.sample_set, "samples.jsonl")
+        return sample_sets.download(self.sample_set, "samples.jsonl")
 
 
 class Scorecards(InSampleSet):
@@ -341,30 +337,24 @@ class Scorecards(InSampleSet):
     serializer_class = RagScorecardsBody
     writes = access.STAFF
 
-    @extend_schema(
-        summary="List the scorecards of RAG systems",
+    @call(
+        "List the scorecards of RAG systems",
+        RagScorecardsBody,
         parameters=[OpenApiParameter("per_sample", bool, description="Whether to include the values of each sample.")],
     )
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    def get(self) -> Response:
         """Return the stored values of each metric with intervals, slices and paired comparisons of all systems."""
-        body = scorecards.as_json(
-            self.sample_set, request.user, per_sample=request.query_params.get("per_sample") == "true"
-        )
+        per_sample = self.request.query_params.get("per_sample") == "true"
+        body = scorecards.as_json(self.sample_set, self.user, per_sample=per_sample)
         job = scorecards.job_of(self.sample_set)
         return Response({**body, "job": str(job.uuid) if job and not job.over else None})
 
-    @extend_schema(summary="Score RAG systems", request=ScoreSent, responses={202: Started})
-    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Score RAG systems", Started, ScoreSent, status=202)
+    def post(self, body: dict[str, Any]) -> Response:
         """Start a job that scores all systems of the set. Without metrics it computes the default metrics."""
-        data = self.read_body(ScoreSent)
         settings = scorecards.settings_of(self.sample_set)
-        job = scorecards.change(
-            self.sample_set,
-            metrics=data.get("metrics", settings.metrics),
-            slices=data.get("slices", settings.slices),
-            actor=request.user,
-        )
-        return started(job)
+        chosen = {"metrics": settings.metrics, "slices": settings.slices} | body
+        return started(scorecards.change(self.sample_set, **chosen, actor=self.user))
 
 
 class PeopleBody(serializers.Serializer):
@@ -412,61 +402,55 @@ class OfCritic(InSampleSet):
             raise NotFound("This sample set has no critic.")
         return run
 
-    def body(self) -> Response:
+    def body(self) -> dict[str, Any]:
         run = self.run
         named = {"id": run.uuid, "model": run.model, "metrics": run.metrics, "prompts": run.parameters["prompts"]}
-        return self.respond(CriticBody, named | run_fields(run))
+        return named | run_fields(run)
 
 
 class Critic(OfCritic):
     """The critic of a sample set."""
 
-    @extend_schema(summary="Get the critic of RAG systems")
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Get the critic of RAG systems", CriticBody)
+    def get(self) -> dict[str, Any]:
         """Return the state, caps and cost of the critic. Its scores are in the scorecards."""
         return self.body()
 
-    @extend_schema(
-        summary="Start a critic of RAG systems",
-        request=CriticSent,
+    @call(
+        "Start a critic of RAG systems",
+        body=CriticSent,
         responses={200: CriticEstimateBody, 202: StartedWith},
-        examples=[
-            OpenApiExample(
-                "Estimate first", {"provider": "<id>", "model": "judge-large", "dry_run": True}, request_only=True
-            )
-        ],
+        example=("Estimate first", {"provider": "<id>", "model": "judge-large", "dry_run": True}),
     )
-    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    def post(self, body: dict[str, Any]) -> Response:
         """With `dry_run`, return the estimate; otherwise start a job that stays within its caps."""
-        data = self.read_body(CriticSent)
-        provider = rows_called(self.collection.providers.all(), [data["provider"]], "provider", "provider")[0]
-        choice = critics.Choice(provider, data["model"], data["metrics"])
-        if data["dry_run"]:
+        provider = rows_called(self.collection.providers.all(), [body["provider"]], "provider", "provider")[0]
+        choice = critics.Choice(provider, body["model"], body["metrics"])
+        if body["dry_run"]:
             return self.respond(CriticEstimateBody, critics.look(self.sample_set, choice).as_json())
-        caps = {name: data[name] for name in ("cap_usd", "cap_calls")}
-        run = critics.start(self.sample_set, choice, **caps, actor=request.user)
+        caps = {name: body[name] for name in ("cap_usd", "cap_calls")}
+        run = critics.start(self.sample_set, choice, **caps, actor=self.user)
         return started(run.job, run.uuid)
 
 
 class PauseCritic(OfCritic):
     """A pause of the critic."""
 
-    @extend_schema(summary="Pause the critic of RAG systems", request=None, responses=CriticBody)
-    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Pause the critic of RAG systems", CriticBody)
+    def post(self) -> dict[str, Any]:
         """The job stops after the calls in progress have returned."""
-        critics.pause(self.run, actor=request.user)
+        critics.pause(self.run, actor=self.user)
         return self.body()
 
 
 class GoOnWithCritic(OfCritic):
     """A resumed critic."""
 
-    @extend_schema(summary="Resume the critic of RAG systems", request=CapsSent, responses={202: Started})
-    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Resume the critic of RAG systems", Started, CapsSent, status=202)
+    def post(self, body: dict[str, Any]) -> Response:
         """Send the unanswered questions, including those about new systems. Omitted caps stay unchanged. Caps
         apply to the whole run."""
-        run = critics.go_on(self.run, **self.read_body(CapsSent), actor=request.user)
-        return started(run.job)
+        return started(critics.go_on(self.run, **body, actor=self.user).job)
 
 
 @extend_schema_view(
@@ -517,30 +501,22 @@ class OneSystem(InSystem):
     serializer_class = RagSystemBody
     writes = access.STAFF
 
-    @extend_schema(summary="Get a RAG system")
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        return self.respond(RagSystemBody, self.system)
+    @call("Get a RAG system", RagSystemBody)
+    def get(self) -> RagSystem:
+        return self.system
 
-    @extend_schema(summary="Make a RAG system the baseline", request=SystemSent)
-    def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+    @call("Make a RAG system the baseline", RagSystemBody, SystemSent)
+    def patch(self, body: dict[str, Any]) -> RagSystem:
         """Make this system the one with which the other systems of the set are compared."""
-        self.read_body(SystemSent)
-        systems.set_baseline(self.system, actor=request.user)  # type: ignore[arg-type]
+        systems.set_baseline(self.system, actor=self.user)
         self.system.refresh_from_db()
-        return self.respond(RagSystemBody, self.system)
+        return self.system
 
 
 class OutputsFile(AnyAccept, InSystem):
     """The outputs of a system as a file."""
 
-    @extend_schema(summary="Download the outputs of a RAG system", responses=JSONL)
-    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> FileResponse:
+    @call("Download the outputs of a RAG system", responses=JSONL)
+    def get(self) -> FileResponse:
         """Return the file outputs.jsonl."""
-        return _file(self.system, "outputs.jsonl")
-
-
-def _file(row: RagSampleSet | RagSystem, name: str) -> FileResponse:
-    with sample_sets.checked(row):
-        response = FileResponse(storage.open_file(row.path), content_type=CONTENT_TYPES["jsonl"])
-    response.headers["Content-Disposition"] = disposition(name)
-    return response
+        return sample_sets.download(self.system, "outputs.jsonl")

@@ -12,7 +12,6 @@ from assay.core.errors import NotFound, NotValid
 from assay.rag import outputs_jsonl, samples_jsonl
 from assay.rag.records import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from evaluation.rag import sample_sets, systems
-from evaluation.rag import sample_sets as files
 from evaluation.scoring.scoring import relevant_from
 from judgments.jobs import jobs, storage
 from judgments.models import Collection, Job, Snapshot, User, audit
@@ -72,8 +71,8 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     outputs = (
         [] if run is None else outputs_of(collection, run, [one.sample_id for one in samples], parameters["depth"])
     )
-    written = files.write(samples, samples_jsonl.to_dict, work.job.uuid.hex)
-    answered = files.write(outputs, outputs_jsonl.to_dict, f"{work.job.uuid.hex}-run") if run else None
+    written = sample_sets.write(samples, samples_jsonl.to_dict, work.job.uuid.hex)
+    answered = sample_sets.write(outputs, outputs_jsonl.to_dict, f"{work.job.uuid.hex}-run") if run else None
     try:
         with transaction.atomic():
             made = sample_sets.add(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -18,6 +17,7 @@ from assay.rag.human_grades import PeopleComparison, compare_values
 from assay.scoring.intervals import mean_intervals
 from evaluation.models import RagGrading, RagOutput, RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import sample_sets
+from judgments.jobs.single_flight import hashed_key
 from judgments.labels import grade_visibility
 from judgments.labels.round_labels import label, read_rounds
 from judgments.models import Round, User
@@ -105,9 +105,7 @@ class Graded:
 
 def graded(sample_set: RagSampleSet, reader: Any) -> list[Graded]:
     """Return the rounds over the answers of a set, with mean grades if the reader may see them."""
-    rows = sample_set.gradings.filter(round__archived_at__isnull=True).select_related(
-        "round__scale", "round__collection"
-    )
+    rows = sample_set.gradings.filter(round__archived_at__isnull=True)
     gradings = []
     for row in rows.select_related("round__scale", "round__collection"):
         hidden = ""
@@ -121,12 +119,12 @@ def graded(sample_set: RagSampleSet, reader: Any) -> list[Graded]:
 
 
 def _means(row: RagGrading) -> dict[str, MeanGrade]:
-    key = f"rag:grades:{_closed(row)}"
-    means: dict[str, MeanGrade] | None = cache.get(key)
-    if means is None:
+
+    def compute() -> dict[str, MeanGrade]:
         labels = _labels(row)
-        means = {system: _mean(ids, labels) for system, ids in row.answers.items()}
-        cache.set(key, means, CACHED_SECONDS)
+        return {system: _mean(ids, labels) for system, ids in row.answers.items()}
+
+    means: dict[str, MeanGrade] = cache.get_or_set(f"rag:grades:{_closed(row)}", compute, CACHED_SECONDS)
     return means
 
 
@@ -184,9 +182,8 @@ def _about(cards: Sequence[RagScorecard]) -> dict[str, Mapping[str, Any]]:
 def _compared(row: RagGrading, cards: Sequence[RagScorecard], metric: str) -> PeopleComparison | None:
     names = {str(card.system.uuid): card.system.name for card in cards}
     stamp = sorted(f"{card.pk} {card.computed_at.isoformat()}" for card in cards)
-    key = hashlib.sha256(repr((_closed(row), metric, stamp)).encode()).hexdigest()
-    comparisons: list[PeopleComparison] | None = cache.get(f"rag:compared:{key}")
-    if comparisons is None:
+
+    def compute() -> list[PeopleComparison]:
         labels = _labels(row)
         grades = {
             (sample_id, names[system]): labels[sample_id, doc_id]
@@ -200,11 +197,11 @@ def _compared(row: RagGrading, cards: Sequence[RagScorecard], metric: str) -> Pe
             for sample_id, value in card.per_sample.get(metric, {}).items()
             if value is not None
         }
-        comparisons = []
         # Metrics without a value per sample, such as quantiles, are not compared.
-        if grades and known and all(0 <= value <= 1 for value in known.values()):
-            comparisons = [
-                compare_values(metric, list(names.values()), known, grades, sorted(row.round.scale.values()))
-            ]
-        cache.set(f"rag:compared:{key}", comparisons, CACHED_SECONDS)
+        if not (grades and known and all(0 <= value <= 1 for value in known.values())):
+            return []
+        return [compare_values(metric, list(names.values()), known, grades, sorted(row.round.scale.values()))]
+
+    key = hashed_key("rag:compared", _closed(row), metric, stamp)
+    comparisons: list[PeopleComparison] = cache.get_or_set(key, compute, CACHED_SECONDS)
     return comparisons[0] if comparisons else None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from django.db import transaction
+from django.http import FileResponse, HttpRequest
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, Conflict, NotAllowed, NotValid
@@ -30,6 +31,7 @@ from judgments.jobs import storage
 from judgments.models import Collection, Snapshot, Upload, User
 from judgments.snapshots import snapshots
 from judgments.web import access
+from judgments.web.downloads import CONTENT_TYPES, disposition
 
 Record = TypeVar("Record")
 
@@ -103,6 +105,14 @@ def checked(row: RagSampleSet | RagSystem) -> Iterator[Path]:
             yield path
     except FileNotFoundError as error:
         raise AssayError(f"The file of {row} is not in storage. Restore it from a backup.") from error
+
+
+def download(row: RagSampleSet | RagSystem, name: str) -> FileResponse:
+    """Return the file of a sample set or a system, after checking its hash."""
+    with checked(row):
+        response = FileResponse(storage.open_file(row.path), content_type=CONTENT_TYPES["jsonl"])
+    response.headers["Content-Disposition"] = disposition(name)
+    return response
 
 
 def objects(row: RagSampleSet | RagSystem, index: Iterable[RagSample | RagOutput]) -> list[dict[str, Any]]:
@@ -255,6 +265,11 @@ def sample_set_for(user: Any, collection: Collection, uuid: Any) -> RagSampleSet
     if sample_set.snapshot is not None:
         check_reader(user, sample_set.snapshot)
     return sample_set
+
+
+def sample_set_of(request: HttpRequest, slug: str, uuid: str, roles: tuple[str, ...] = access.STAFF) -> RagSampleSet:
+    """Return the sample set of a page."""
+    return sample_set_for(request.user, access.collection_for(request.user, slug, roles), uuid)
 
 
 def check_reader(user: Any, snapshot: Snapshot) -> None:

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Count
 
 from assay.core.errors import Conflict, NotFound, NotValid
-from assay.core.ids import id_fault, storable
+from assay.core.ids import storable
 from assay.rag import outputs_jsonl
 from assay.rag.reader import MISSING, align
 from assay.rag.records import EvaluationSample, SystemOutputs
@@ -182,8 +182,6 @@ def add(
 
 def _free_name(sample_set: RagSampleSet, wanted: str) -> str:
     name = checked_name(wanted, "system")
-    if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}."})
     if sample_set.systems.filter(name=name).exists():
         raise Conflict(
             f"{sample_set} already has a system called {name}. Choose another name, for example {name[:110]}-2."

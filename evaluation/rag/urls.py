@@ -6,14 +6,12 @@ from django.urls import path
 
 from evaluation.rag import api
 from evaluation.rag.views import comparison, critic, samples, scorecard, sets
-from evaluation.rag.views import sets as downloads
-from evaluation.rag.views import sets as grading
 
 urlpatterns = [
     path("c/<slug:slug>/rag/", sets.sample_sets, name="rag"),
     path("c/<slug:slug>/rag/new/", sets.new, name="rag_new"),
     path("c/<slug:slug>/rag/<uuid:uuid>/", scorecard.sample_set, name="rag_set"),
-    path("c/<slug:slug>/rag/<uuid:uuid>/grade/", grading.grade, name="rag_grade"),
+    path("c/<slug:slug>/rag/<uuid:uuid>/grade/", sets.grade, name="rag_grade"),
     path("c/<slug:slug>/rag/<uuid:uuid>/critic/", critic.critic, name="rag_critic"),
     path("c/<slug:slug>/rag/<uuid:uuid>/critic/pause/", critic.pause, name="rag_critic_pause"),
     path("c/<slug:slug>/rag/<uuid:uuid>/critic/go-on/", critic.go_on, name="rag_critic_go_on"),
@@ -21,9 +19,9 @@ urlpatterns = [
     path("c/<slug:slug>/rag/<uuid:uuid>/compare/", comparison.compare, name="rag_compare"),
     path("c/<slug:slug>/rag/<uuid:uuid>/samples/", samples.samples, name="rag_samples"),
     path("c/<slug:slug>/rag/<uuid:uuid>/samples/<uuid:sample>/", samples.sample, name="rag_sample"),
-    path("c/<slug:slug>/rag/<uuid:uuid>/files/<str:name>/", downloads.set_file, name="rag_file"),
+    path("c/<slug:slug>/rag/<uuid:uuid>/files/<str:name>/", sets.set_file, name="rag_file"),
     path("c/<slug:slug>/rag/systems/<uuid:uuid>/baseline/", scorecard.make_baseline, name="rag_baseline"),
-    path("c/<slug:slug>/rag/systems/<uuid:uuid>/outputs/", downloads.system_file, name="rag_system_file"),
+    path("c/<slug:slug>/rag/systems/<uuid:uuid>/outputs/", sets.system_file, name="rag_system_file"),
 ]
 
 api_urlpatterns = [

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import uuid as uuid_module
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.core.errors import NotFound, NotValid
+from assay.core.errors import NotValid
+from evaluation.freshness.api import requested_snapshot
 from evaluation.reuse import reuse as reusability
 from evaluation.scoring.api import FreshnessSaid
 from evaluation.scoring.scoring import relevant_from
 from judgments.snapshots import snapshots
-from judgments.snapshots.snapshots import chosen_snapshot
-from judgments.web.endpoints import InCollection
+from judgments.web.endpoints import InCollection, call
 
 
 class HurtBody(serializers.Serializer):
@@ -114,8 +113,9 @@ class Reuse(InCollection):
     serializer_class = ReuseBody
     tag = "scores"
 
-    @extend_schema(
-        summary="Get the reusability of a snapshot",
+    @call(
+        "Get the reusability of a snapshot",
+        ReuseBody,
         parameters=[
             OpenApiParameter("metric", str, description="One metric; by default the first metric with scores."),
             OpenApiParameter("snapshot", uuid_module.UUID, description="The snapshot; by default the newest one."),
@@ -126,18 +126,15 @@ class Reuse(InCollection):
                 description="The lowest grade that counts as relevant; by default the scale’s.",
             ),
         ],
-        responses=ReuseBody,
         examples=[
             OpenApiExample("Two runs", {"metric": "nDCG@10", "missed": {"value": 18.0, "low": 4.1, "high": 52.0}})
         ],
     )
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self) -> Response:
         """Return the report of `assay reuse --format json`. Contributors and depth come from the snapshot's pools."""
-        params = request.query_params
-        snapshot = chosen_snapshot(self.collection, params.get("snapshot", ""))
-        if snapshot is None:
-            raise NotFound("This collection has no snapshot yet.")
-        withheld = snapshots.withheld_queries(request.user, snapshot)
+        params = self.request.query_params
+        snapshot = requested_snapshot(self.collection, self.request)
+        withheld = snapshots.withheld_queries(self.user, snapshot)
         result = reusability.look(
             snapshot,
             params.get("metric", "") or reusability.metrics_of(snapshot)[0],
@@ -146,7 +143,7 @@ class Reuse(InCollection):
             withheld=withheld,
         )
         body = reusability.as_json(snapshot, result, len(withheld))
-        return Response(snapshots.redacted_for(request.user, self.collection, body))
+        return Response(snapshots.redacted_for(self.user, self.collection, body))
 
 
 def _grade(text: str) -> float:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import NotValid
+from evaluation.effects.round_runs import answering_tables
 from evaluation.freshness import freshness
 from evaluation.models import Score
 from evaluation.scoring import scoring, stored_scores
 from evaluation.scoring.scoring import usual_metrics
-from judgments.jobs.single_flight import compute_once
+from judgments.jobs.single_flight import compute_once, hashed_key
 from judgments.models import Collection, Pair, Round, Snapshot
 from judgments.snapshots import snapshots
 from pooling.models import Run
-from pooling.runs import runs as stored_runs
 
 if TYPE_CHECKING:
     from assay.core.qrels import Qrels
@@ -55,9 +53,9 @@ def look(
     runs = list(snapshot.collection.runs.defer("report", "health"))
     had = contributors(snapshot, runs)
     _check_size(runs, had)
-    settings = [metric, sorted(together), relevant_from, sorted(withheld)]
     names = [(run.name, run.sha256) for run in runs]
-    key = f"reuse:{FORM}:{_hash([str(snapshot.uuid), names, *settings])}"
+    known = str(snapshot.uuid), names, metric, sorted(together), relevant_from, sorted(withheld)
+    key = hashed_key(f"reuse:{FORM}", *known)
     return compute_once(
         key, lambda: _look(snapshot, runs, had, metric, tuple(together), relevant_from, withheld), keep=DAY
     )
@@ -110,8 +108,7 @@ def _look(
     from assay.estimators.reusability import reuse
 
     labels = _visible_labels(snapshot, withheld)
-    tables = [stored_runs.ranked(run) for run in runs]
-    answering = [table for table in tables if not labels.codes.keys().isdisjoint(table.query_ids)]
+    answering = answering_tables(runs, labels.codes.keys())
     if not answering:
         raise NotValid(
             "No run has results for a judged query of this snapshot. Compare the query ids of runs and labels."
@@ -184,7 +181,3 @@ def requested_names(collection: Collection, texts: Sequence[str]) -> list[str]:
     if strange is not None:
         raise NotValid(f"This collection has no run {strange}.", {"together": "Name runs by id or name."})
     return list(dict.fromkeys(rows[one] for one in wanted))
-
-
-def _hash(content: Any) -> str:
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()

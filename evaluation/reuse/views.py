@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -14,25 +14,27 @@ from django.utils.text import slugify
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from evaluation.reuse import reuse as reusability
-from evaluation.reuse.discovery_chart import discovery_curve
 from evaluation.scoring import leaderboard
 from evaluation.scoring.metric_values import signed
 from evaluation.scoring.scoring import relevant_from
 from judgments.charts.chart_files import picture
-from judgments.charts.charts import PHONE
+from judgments.charts.charts import PHONE, Chart, Stroke, Words, whole_ticks
+from judgments.charts.intervals import dot
 from judgments.charts.names import short_name
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.downloads import attachment
+from judgments.web.downloads import json_file
 from judgments.web.figures import percent
 from judgments.web.lists import Listing, answer
 from judgments.web.pages import get_page
 
 if TYPE_CHECKING:
+    from assay.estimators.discovery_curve import Discovery
     from assay.estimators.left_out_systems import LeftOut
+    from assay.estimators.residual_sample import Missed
     from assay.estimators.reusability import Reuse
 
 LEFT_OUT = Listing(
@@ -46,7 +48,7 @@ LEFT_OUT = Listing(
         Column("unique_relevant", "Unique relevant pairs", order="unique_relevant", numeric=True),
         Column("score", "Score", order="score", numeric=True, digits=4),
         Column("score_without", "Score without the run", order="score_without", numeric=True, digits=4),
-        Column("change", "Score change", order="change", numeric=True, show=lambda row: _change(row)),
+        Column("change", "Score change", order="change", numeric=True, show=lambda row: signed(row["change"], 4)),
         Column("rank", "Rank", order="rank", numeric=True),
         Column("rank_without", "Rank without the run", order="rank_without", numeric=True),
         Column("judged", "Judged@10", order="judged", numeric=True, show=lambda row: percent(row["judged"])),
@@ -55,7 +57,7 @@ LEFT_OUT = Listing(
             "Judged@10 without the run",
             order="judged_without",
             numeric=True,
-            show=lambda row: _judged(row),
+            show=lambda row: percent(row["judged_without"]),
         ),
         Column("tau", "Tau", order="tau", numeric=True, show=lambda row: _tau(row["tau"]) or ""),
     ),
@@ -86,9 +88,8 @@ def reuse(request: HttpRequest, slug: str) -> HttpResponse:
     given = {"snapshot": str(snapshot.uuid), "metric": context["metric"], "relevant": str(grade)}
     given |= {"together": ",".join(str(run.uuid) for run in context["runs"] if run.name in together)}
     context |= _result_context(result, together, {key: value for key, value in given.items() if value})
-    file = FILES.get(request.GET.get("format", ""))
-    if file is not None:
-        return file(request.user, snapshot, result, len(withheld))
+    if file := _file_of(request, snapshot, result, len(withheld)):
+        return file
     return answer(
         request, replace(LEFT_OUT, given=context["given"]), _rows(result), "evaluation/reuse/reuse.html", context
     )
@@ -163,22 +164,92 @@ def _rows(result: Reuse) -> list[dict[str, Any]]:
     return rows
 
 
-def _change(row: dict[str, Any]) -> str:
-    return signed(row["change"], 4)
+def _file_of(request: HttpRequest, snapshot: Snapshot, result: Reuse, left_out: int) -> HttpResponse | None:
+    """Return the chart or the API response as a file, if requested."""
+    collection, wanted = snapshot.collection, request.GET.get("format")
+    if wanted == "svg":
+        return picture(discovery_curve(result.curve, result.missed), f"{collection.slug} {snapshot} discovery")
+    if wanted != "json":
+        return None
+    content = snapshots.redacted_for(request.user, collection, reusability.as_json(snapshot, result, left_out))
+    return json_file(slugify(f"{collection.slug} {snapshot} reuse"), content)
 
 
-def _judged(row: dict[str, Any]) -> str:
-    return percent(row["judged_without"])
+WIDE, HIGH = 900.0, 300.0
+LEFT, TOP, BOTTOM = 64.0, 28.0, 44.0
+# Depths that are labeled along the curve if there is room.
+NAMED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+ROOM = 56.0
 
 
-def _as_svg(reader: Any, snapshot: Snapshot, result: Reuse, left_out: int) -> HttpResponse:
-    return picture(discovery_curve(result.curve, result.missed), f"{snapshot.collection.slug} {snapshot} discovery")
+def discovery_curve(curve: Discovery, missed: Missed, width: float = WIDE) -> Chart:
+    """Draw relevant documents found over documents pooled, by depth, with the estimated total."""
+    steps = curve.steps()
+    pooled, judged_relevant = steps[-1]["pooled"], steps[-1]["relevant"]
+    top = max(judged_relevant, 1, judged_relevant + (missed.high or 0.0))
+    ticks = whole_ticks(top)
+    top = max(top, ticks[-1])
+    right = width - (28.0 if width <= PHONE else 150.0)
+
+    def x(pairs: float) -> float:
+        return round(LEFT + (right - LEFT) * pairs / max(pooled, 1), 1)
+
+    def y(relevant: float) -> float:
+        return round(HIGH - BOTTOM - (HIGH - BOTTOM - TOP) * relevant / top, 1)
+
+    points = [f"{x(0)},{y(0)}", *(f"{x(step['pooled'])},{y(step['relevant'])}" for step in steps)]
+    strokes = [Stroke(f"M{LEFT},{y(tick)}H{right}", "grid") for tick in ticks]
+    strokes += _whole(curve, x)
+    # Below the completely judged ranks a flat line means nothing, so it is drawn in a muted style.
+    strokes += [Stroke(f"M{' '.join(points[curve.whole :])}", "axis")] if curve.whole < curve.depth else []
+    strokes += [Stroke(f"M{' '.join(points[: curve.whole + 1])}", "here-line")] if curve.whole else []
+    strokes.append(dot(x(pooled), y(judged_relevant), "here"))
+    words = [Words(LEFT - 8, y(tick) + 4, f"{tick:,}", "end", "mute") for tick in ticks]
+    words += _depths(steps, x)
+    words.append(Words(LEFT, HIGH - 6, "documents returned down to this rank", kind="mute"))
+    words += _ends(strokes, missed, judged_relevant, y, right, beside=width > PHONE)
+    label = (
+        f"{judged_relevant:,} relevant in {amount(steps[-1]['judged'], 'judged pair')} "
+        f"of {pooled:,} returned by the runs, by depth"
+    )
+    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=width)
 
 
-def _as_json(reader: Any, snapshot: Snapshot, result: Reuse, left_out: int) -> HttpResponse:
-    content = snapshots.redacted_for(reader, snapshot.collection, reusability.as_json(snapshot, result, left_out))
-    body = json.dumps(content, ensure_ascii=False, indent=1)
-    return attachment(f"{slugify(f'{snapshot.collection.slug} {snapshot} reuse')}.json", body)
+def _whole(curve: Discovery, x: Callable[[float], float]) -> list[Stroke]:
+    """Mark the depth down to which everything is judged, if deeper ranks follow."""
+    if not 0 < curve.whole < curve.depth:
+        return []
+    at = x(curve.steps()[curve.whole - 1]["pooled"])
+    return [Stroke(f"M{at},{TOP}V{HIGH - BOTTOM}", "cut")]
 
 
-FILES = {"svg": _as_svg, "json": _as_json}
+def _depths(steps: Sequence[dict[str, int]], x: Callable[[float], float]) -> list[Words]:
+    words: list[Words] = []
+    last = -ROOM
+    for step in steps:
+        at = x(step["pooled"])
+        if step["depth"] in NAMED and at - last >= ROOM:
+            words.append(Words(at, HIGH - BOTTOM + 16, f"rank {step['depth']:,}", "middle", "mute"))
+            last = at
+    return words
+
+
+def _ends(
+    strokes: list[Stroke], missed: Missed, relevant: int, y: Callable[[float], float], right: float, *, beside: bool
+) -> list[Words]:
+    """Write at the right how many were found, and the interval of the estimated total."""
+
+    def words_at(height: float, text: str, kind: str = "") -> Words:
+        if beside:
+            return Words(right + 26, height + 4, text, kind=kind)
+        return Words(right + 4, height - 8, text, "end", kind)
+
+    words = [words_at(y(relevant), f"{relevant:,} found")]
+    if missed.value is None or missed.low is None or missed.high is None or not missed.unjudged:
+        return words
+    at = right + 14
+    low, middle, high = (y(relevant + value) for value in (missed.low, missed.value, missed.high))
+    strokes += [Stroke(f"M{at},{low}V{high}", "axis"), dot(at, middle, "mark")]
+    if y(relevant) - middle > 16:
+        words.append(words_at(middle, f"about {relevant + missed.value:,.0f} in total", "mute"))
+    return words

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from assay.core.counted_nouns import amount
 from judgments.charts.names import short_names
@@ -64,34 +65,38 @@ class Chart:
     width: float = WIDTH
 
 
+def traffic_line(
+    points: Sequence[Sequence[float]], counts: Sequence[int], width: float, top: float, floor: float
+) -> tuple[tuple[Stroke, ...], list[float]]:
+    """Draw the cumulative traffic over queries by rank on a logarithmic axis; also return the ends of the tiers."""
+    last = max((rank for rank, _ in points), default=0)
+
+    def x(rank: float) -> float:
+        return _round(width * math.log1p(rank) / math.log1p(last)) if last else 0.0
+
+    line = " ".join(f"{x(rank)},{_round(floor - (floor - top) * share)}" for rank, share in points)
+    ends = [x(rank) for rank in accumulate(counts)]
+    strokes = (
+        Stroke(f"M0,{floor} L{line} L{width},{floor}Z", "soft"),
+        Stroke("".join(f"M{end},{top - 4}V{floor}" for end in ends[:-1]), "cut"),
+        Stroke(f"M{line}", "line"),
+        Stroke(f"M0,{floor}H{width}", "axis"),
+    )
+    return strokes if points else strokes[-1:], ends
+
+
 def traffic_curve(
     points: Sequence[Sequence[float]], cuts: Sequence[tuple[str, int]], shares: Sequence[float] = (0.5, 0.8)
 ) -> Chart:
     """Return the cumulative traffic over queries by rank, cut into tiers."""
-    top, floor = 8.0, 128.0
-    last = max((rank for rank, _ in points), default=0)
-
-    def x(rank: float) -> float:
-        return _round(WIDTH * math.log1p(rank) / math.log1p(last)) if last else 0.0
-
-    line = " ".join(f"{x(rank)},{_round(floor - (floor - top) * share)}" for rank, share in points)
-    ends, above = [], 0
-    for _, queries in cuts:
-        above += queries
-        ends.append(x(above))
-    inner = ends[:-1]
-    strokes = (
-        Stroke(f"M0,{floor} L{line} L{WIDTH},{floor}Z", "soft"),
-        Stroke("".join(f"M{end},{top - 4}V{floor}" for end in inner), "cut"),
-        Stroke(f"M{line}", "line"),
-        Stroke(f"M0,{floor}H{WIDTH}", "axis"),
-    )
+    floor = 128.0
+    strokes, ends = traffic_line(points, [queries for _, queries in cuts], WIDTH, 8.0, floor)
     names = ", ".join(f"{name} {queries:,}" for name, queries in cuts)
     return Chart(
         floor + 34,
         f"Cumulative share of traffic by query rank; queries per tier: {names}",
-        strokes if points else strokes[-1:],
-        words=(*_tier_names(cuts, ends, floor), *_shares(shares, inner)),
+        strokes,
+        words=(*_tier_names(cuts, ends, floor), *_shares(shares, ends[:-1])),
     )
 
 
@@ -147,63 +152,63 @@ def _legend(parts: Sequence[tuple[str, str]], y: float, bars: list[Bar]) -> list
 def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
     """Return pairs by the best rank that any run gives them."""
     ranked = {rank: pairs for rank, pairs in counts if rank is not None}
-    top, floor = 8.0, 108.0
     last = max(ranked, default=0)
     if not last:
         return Chart(24, label, words=(Words(0, 16, "no run contains these pairs", kind="mute"),))
     size = -(-last // MOST_BARS)
     groups = [(start, min(start + size - 1, last)) for start in range(1, last + 1, size)]
     heights = [sum(ranked.get(rank, 0) for rank in range(first, end + 1)) for first, end in groups]
-    step, most = min(WIDTH / len(groups), WIDEST_BAR), max(heights)
-    gap = min(4.0, step * 0.15)
-    bars = tuple(
-        Bar(
-            _round(number * step),
-            _round(floor - (floor - top) * pairs / most),
-            _round(step - gap),
-            _round((floor - top) * pairs / most),
-            "mark" if first <= 10 else "same",
-            f"{_ranks(first, end)}: {amount(pairs, 'pair')}",
-        )
-        for number, ((first, end), pairs) in enumerate(zip(groups, heights, strict=True))
+    names = [_ranks(first, end) for first, end in groups]
+    return columns(
+        [
+            (pairs, "mark" if first <= 10 else "same", f"{name}: {amount(pairs, 'pair')}")
+            for name, (first, _), pairs in zip(names, groups, heights, strict=True)
+        ],
+        label,
+        (names[0], names[-1]),
+        "best rank of a pair",
     )
-    words = (
-        Words(0, floor + 16, _ranks(*groups[0])),
-        Words(_round(max(step * len(groups), 80)), floor + 16, _ranks(*groups[-1]) if len(groups) > 1 else "", "end"),
-        Words(0, floor + 32, "best rank of a pair", kind="mute"),
-    )
-    return Chart(floor + 36, label, (Stroke(f"M0,{floor}H{WIDTH}", "axis"),), bars, words)
 
 
 def depth_bars(ranges: Sequence[tuple[int, int, int]]) -> Chart:
     """Return the number of queries by number of documents: one bar for each depth or range of depths."""
-    top, floor = 8.0, 108.0
-    most = max((queries for _, _, queries in ranges), default=0) or 1
-    step = min(WIDTH / max(len(ranges), 1), 2 * WIDEST_BAR)
-    gap = min(4.0, step * 0.15)
     names = [f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high, _ in ranges]
-    bars = tuple(
-        Bar(
-            _round(number * step),
-            _round(floor - (floor - top) * queries / most),
-            _round(step - gap),
-            _round((floor - top) * queries / most),
-            "mark",
-            f"{name} documents: {amount(queries, 'query', 'queries')}",
-        )
-        for number, (name, (_, _, queries)) in enumerate(zip(names, ranges, strict=True))
+    rows = [(name, queries) for name, (_, _, queries) in zip(names, ranges, strict=True)]
+    counts = "; ".join(f"{name} documents: {queries:,}" for name, queries in rows)
+    return columns(
+        [(queries, "mark", f"{name} documents: {amount(queries, 'query', 'queries')}") for name, queries in rows],
+        f"Queries by number of documents. {counts}",
+        (names[0], names[-1]) if names else ("", ""),
+        "documents per query",
+        widest=2 * WIDEST_BAR,
     )
-    ends = (
-        Words(0, floor + 16, names[0] if names else ""),
-        Words(_round(max(step * len(ranges), 80)), floor + 16, names[-1] if len(names) > 1 else "", "end"),
-        Words(0, floor + 32, "documents per query", kind="mute"),
-    )
-    counts = "; ".join(f"{name} documents: {queries:,}" for name, (_, _, queries) in zip(names, ranges, strict=True))
-    return Chart(floor + 36, f"Queries by number of documents. {counts}", _axis(floor), bars, ends)
 
 
-def _axis(floor: float) -> tuple[Stroke, ...]:
-    return (Stroke(f"M0,{floor}H{WIDTH}", "axis"),)
+def columns(
+    bars: Sequence[tuple[float, str, str]],
+    label: str,
+    ends: tuple[str, str],
+    caption: str,
+    *,
+    top: float = 8.0,
+    floor: float = 108.0,
+    widest: float = WIDEST_BAR,
+    room: int = 80,
+) -> Chart:
+    """Draw columns, each given as height, kind and title, with the names of the first and the last one below."""
+    step, most = min(WIDTH / max(len(bars), 1), widest), max((height for height, _, _ in bars), default=0) or 1
+    gap = min(4.0, step * 0.15)
+    scaled = [(floor - top) * height / most for height, _, _ in bars]
+    drawn = tuple(
+        Bar(_round(place * step), _round(floor - height), _round(step - gap), _round(height), kind, title)
+        for place, (height, (_, kind, title)) in enumerate(zip(scaled, bars, strict=True))
+    )
+    words = (
+        Words(0, floor + 16, ends[0]),
+        Words(_round(max(step * len(bars), room)), floor + 16, ends[1] if len(bars) > 1 else "", "end"),
+        Words(0, floor + 32, caption, kind="mute"),
+    )
+    return Chart(floor + 36, label, (Stroke(f"M0,{floor}H{WIDTH}", "axis"),), drawn, words)
 
 
 def share_bars(rows: Sequence[tuple[str, float]]) -> Chart:
@@ -222,6 +227,14 @@ def share_bars(rows: Sequence[tuple[str, float]]) -> Chart:
     values = "; ".join(f"{name} {share:.2f}" for name, share in rows)
     label = f"Share of top 10 documents in common with each other run. {values}"
     return Chart(y + 8, label, (), tuple(bars), tuple(words))
+
+
+def whole_ticks(top: float) -> list[int]:
+    """Return round numbers from 0, the last one at or below the top if there are several."""
+    raw = top / 4
+    size = 10 ** math.floor(math.log10(raw)) if raw >= 1 else 1
+    step = next(int(size * times) for times in (1, 2, 5, 10) if size * times >= raw)
+    return [step * at for at in range(int(top // step) + 1)] if top >= step else [0, step]
 
 
 def _ranks(first: int, end: int) -> str:

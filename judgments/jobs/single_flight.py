@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.core.cache import cache
 
@@ -13,6 +15,11 @@ Value = TypeVar("Value")
 # Seconds other requests wait for the first one to finish before computing it themselves.
 WAIT_SECONDS = 60
 STEP = 0.05
+
+
+def hashed_key(name: str, *content: Any) -> str:
+    """Return a cache key: a name, and a hash of everything that the value depends on."""
+    return f"{name}:{hashlib.sha256(json.dumps(content).encode()).hexdigest()}"
 
 
 def compute_once(key: str, compute: Callable[[], Value], *, keep: int) -> Value:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.http import content_disposition_header
@@ -27,6 +29,11 @@ def attachment(name: str, body: str | bytes) -> HttpResponse:
     response = HttpResponse(body, content_type=CONTENT_TYPES[name.rsplit(".", 1)[-1]])
     response.headers["Content-Disposition"] = disposition(name)
     return response
+
+
+def json_file(name: str, content: Any) -> HttpResponse:
+    """Return a file response with indented JSON."""
+    return attachment(f"{name}.json", json.dumps(content, ensure_ascii=False, indent=1))
 
 
 FROM = re.compile(r"bytes=(\d{1,15})-")

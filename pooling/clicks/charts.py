@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from judgments.charts.charts import MOST_BARS, WIDEST_BAR, WIDTH, Bar, Chart, Stroke, Words
+from assay.core.counted_nouns import amount
+from judgments.charts.charts import MOST_BARS, WIDEST_BAR, WIDTH, Chart, Stroke, Words, columns
 
 TOP, FLOOR = 20.0, 120.0
+FRAME: dict[str, Any] = {"top": TOP, "floor": FLOOR, "room": 150}
 BINS = 20
 # Labels above the 99th percentile share the last bar, because a single extreme label would flatten all other bars.
 LAST = 0.99
@@ -34,11 +37,11 @@ def rate_bars(rates: Sequence[tuple[int, float]]) -> Chart:
     shown = [(rank, rate) for rank, rate in rates if rank][:MOST_BARS]
     if not shown:
         return Chart(24, "No row has a position", words=(Words(0, 16, "no row has a position", kind="mute"),))
-    captions = [f"rank {rank}: {rate:.1%}" for rank, rate in shown]
+    bars = [(rate, "mark", f"rank {rank}: {rate:.1%}") for rank, rate in shown]
     ends = (f"rank {shown[0][0]}", f"rank {shown[-1][0]}")
-    most = f"{max(rate for _, rate in shown):.1%}"
-    label = f"Clicks per impression by rank: {'; '.join(captions[:10])}"
-    return _columns([rate for _, rate in shown], captions, label, ends, most, "clicks per impression")
+    label = f"Clicks per impression by rank: {'; '.join(title for _, _, title in bars[:10])}"
+    caption = f"clicks per impression, at most {max(rate for _, rate in shown):.1%}"
+    return columns(bars, label, ends, caption, **FRAME)
 
 
 def bins_of(labels: Sequence[float], *, grades: bool) -> tuple[Bin, ...]:
@@ -61,10 +64,10 @@ def bins_of(labels: Sequence[float], *, grades: bool) -> tuple[Bin, ...]:
 
 def label_bars(bins: Sequence[Bin], usual: float | None) -> Chart:
     """Draw the number of pairs by label, with a line at the label of an average pair."""
-    texts = [f"{one.words}: {one.pairs:,} pair{'' if one.pairs == 1 else 's'}" for one in bins]
-    label = f"Pairs by label: {'; '.join(text for text, one in zip(texts, bins, strict=True) if one.pairs)}"
-    most = max((one.pairs for one in bins), default=0)
-    chart = _columns([one.pairs for one in bins], texts, label, (bins[0].words, bins[-1].words), f"{most:,}", "pairs")
+    bars = [(one.pairs, "mark", f"{one.words}: {amount(one.pairs, 'pair')}") for one in bins]
+    label = f"Pairs by label: {'; '.join(title for pairs, _, title in bars if pairs)}"
+    caption = f"pairs, at most {max((one.pairs for one in bins), default=0):,}"
+    chart = columns(bars, label, (bins[0].words, bins[-1].words), caption, **FRAME)
     if usual is None or bins[0].low == bins[0].high:
         return chart
     step = min(WIDTH / len(bins), WIDEST_BAR)
@@ -72,28 +75,4 @@ def label_bars(bins: Sequence[Bin], usual: float | None) -> Chart:
     line = Stroke(f"M{x},{TOP - 6}V{FLOOR}", "cut")
     right = x > WIDTH - 90
     word = Words(x - 4 if right else x + 4, TOP - 4, f"{usual:.3g} is average", "end" if right else "start", "mute")
-    return Chart(chart.height, label, (*chart.strokes, line), chart.bars, (*chart.words, word))
-
-
-def _columns(
-    heights: Sequence[float], captions: Sequence[str], label: str, ends: tuple[str, str], most: str, unit: str
-) -> Chart:
-    step, top = min(WIDTH / len(heights), WIDEST_BAR), max(heights) or 1
-    gap = min(4.0, step * 0.15)
-    bars = tuple(
-        Bar(
-            round(place * step, 1),
-            round(FLOOR - (FLOOR - TOP) * height / top, 1),
-            round(step - gap, 1),
-            round((FLOOR - TOP) * height / top, 1),
-            "mark",
-            text,
-        )
-        for place, (height, text) in enumerate(zip(heights, captions, strict=True))
-    )
-    words = (
-        Words(0, FLOOR + 16, ends[0]),
-        Words(round(max(step * len(heights), 150), 1), FLOOR + 16, ends[1] if len(heights) > 1 else "", "end"),
-        Words(0, FLOOR + 32, f"{unit}, at most {most}", kind="mute"),
-    )
-    return Chart(FLOOR + 36, label, (Stroke(f"M0,{FLOOR}H{WIDTH}", "axis"),), bars, words)
+    return replace(chart, strokes=(*chart.strokes, line), words=(*chart.words, word))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,6 @@ from django.utils.text import slugify
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from evaluation.comparison import comparison, decision_critical, verdict
-from evaluation.freshness import freshness
 from evaluation.models import Scoring
 from evaluation.scoring import leaderboard, metric_values, stored_scores
 from evaluation.scoring.views.scores import TRAFFIC
@@ -26,7 +24,7 @@ from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.downloads import attachment
+from judgments.web.downloads import json_file
 from judgments.web.lists import Listing, answer
 from judgments.web.pages import form_page
 from pooling.pools.effort import pace
@@ -94,6 +92,15 @@ def chosen(scorings: Sequence[Scoring], params: Mapping[str, str]) -> Choice | N
     return Choice(first, second, metric, metrics, weighted and can_weigh, can_weigh, notes)
 
 
+def requested(request: HttpRequest, collection: Collection) -> tuple[dict[str, Any], Choice | None, frozenset[str]]:
+    """Return the context of the snapshot in the URL, the choice, and the queries hidden from the reader."""
+    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
+    withheld = snapshots.withheld_queries(request.user, snapshot) if snapshot else frozenset()
+    scorings = stored_scores.scorings_of(snapshot, left_out=withheld) if snapshot else []
+    context = {"collection": collection, "step": "scores", "snapshot": snapshot, "scorings": scorings}
+    return context, chosen(scorings, request.GET), withheld
+
+
 PAIRS = Listing(
     name="pairs",
     noun=("pair", "pairs"),
@@ -117,12 +124,8 @@ PAIRS = Listing(
 def turning(request: HttpRequest, slug: str) -> HttpResponse:
     roles = access.LEADS if request.method == "POST" else access.STAFF
     collection = access.collection_for(request.user, slug, roles)
-    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
-    withheld = snapshots.withheld_queries(request.user, snapshot) if snapshot else frozenset()
-    scorings = stored_scores.scorings_of(snapshot, left_out=withheld) if snapshot else []
-    context: dict[str, Any] = {"collection": collection, "step": "scores", "snapshot": snapshot, "scorings": scorings}
-    choice = chosen(scorings, request.GET)
-    if snapshot is None or choice is None:
+    context, choice, withheld = requested(request, collection)
+    if choice is None:
         return render(request, "evaluation/comparison/compare_empty.html", context, status=_status(request))
     context |= {"choice": choice, "withheld": withheld, **_addresses(collection, choice)}
     try:
@@ -150,7 +153,7 @@ def summary(collection: Collection, user: Any, choice: Choice, result: Turning) 
         "turning": remark(result),
         "difference": metric_values.signed(result.difference, 4),
         "turning_pairs": len(result.pairs),
-        "turning_cost": decision_critical.cost(result, usual) if result.pairs else "",
+        "turning_cost": usual.cost(len(result.pairs)) if result.pairs else "",
         "turning_pace": usual.words,
         "turning_lead": access.role_in(user, collection) == Role.LEAD,
         **_addresses(collection, choice),
@@ -228,10 +231,9 @@ def _made(request: HttpRequest, choice: Choice, result: Turning) -> HttpResponse
 
 def _file(choice: Choice, result: Turning, rows: list[dict[str, Any]]) -> HttpResponse:
     """Download the report of `assay compare --turning` for the pair, without hidden values."""
-    body = decision_critical.as_json(result, rows, pace(choice.a.collection))
-    body["freshness"] = freshness.look(choice.a.snapshot).as_json()
+    body = decision_critical.as_json(result, rows, choice.a.snapshot)
     name = slugify(f"{choice.b.run} against {choice.a.run} {choice.metric} turning")
-    return attachment(f"{name}.json", json.dumps(body, ensure_ascii=False, indent=1))
+    return json_file(name, body)
 
 
 def _linked(collection: Collection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
@@ -16,9 +13,8 @@ from django.utils.text import slugify
 from evaluation.comparison import comparison, difference_chart, verdict
 from evaluation.comparison.comparison import DAY, Comparison, Difference, common, report, tested, values_of
 from evaluation.comparison.views import decision_critical, differences
-from evaluation.comparison.views.decision_critical import Choice, chosen
+from evaluation.comparison.views.decision_critical import Choice
 from evaluation.comparison.views.differences import delta
-from evaluation.models import Scoring
 from evaluation.scoring import metric_values, rankings, stored_scores
 from evaluation.scoring.metric_values import shown_difference
 from evaluation.scoring.scoring import LEVEL
@@ -27,12 +23,12 @@ from evaluation.scoring.views.scores import TRAFFIC
 from judgments.charts import intervals
 from judgments.charts.chart_files import picture
 from judgments.charts.charts import Chart
+from judgments.jobs.single_flight import compute_once, hashed_key
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Query
 from judgments.snapshots import snapshots
-from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
-from judgments.web.downloads import attachment
+from judgments.web.downloads import json_file
 from judgments.web.lists import answer
 from judgments.web.pages import get_page
 
@@ -105,13 +101,8 @@ def by_tier(comparison: Comparison) -> list[dict[str, Any]]:
 
 def _of_tier(comparison: Comparison, of: list[Difference]) -> dict[str, Any]:
     weights = _weights(comparison, of)
-    content = json.dumps([comparison.metric, [one.a for one in of], [one.b for one in of], weights])
-    key = f"tier:{hashlib.sha256(content.encode()).hexdigest()}"
-    difference: dict[str, Any] | None = cache.get(key)
-    if difference is None:
-        difference = _difference(comparison.metric, of, weights)
-        cache.set(key, difference, DAY)
-    return difference
+    key = hashed_key("tier", comparison.metric, [one.a for one in of], [one.b for one in of], weights)
+    return compute_once(key, lambda: _difference(comparison.metric, of, weights), keep=DAY)
 
 
 def _weights(comparison: Comparison, of: list[Difference]) -> list[float] | None:
@@ -207,21 +198,16 @@ WON_MOST = 8
 @get_page
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
-    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
-    withheld = snapshots.withheld_queries(request.user, snapshot) if snapshot else frozenset()
-    scorings = stored_scores.scorings_of(snapshot, left_out=withheld) if snapshot else []
-    context: dict[str, Any] = {"collection": collection, "step": "scores", "snapshot": snapshot, "scorings": scorings}
-    choice = chosen(scorings, request.GET)
-    if snapshot is None or choice is None:
+    context, choice, withheld = decision_critical.requested(request, collection)
+    if choice is None:
         return render(request, "evaluation/comparison/compare_empty.html", context)
-    how: dict[str, Any] = {"others": scorings, "withheld": withheld, "weighted": choice.weighted}
+    how: dict[str, Any] = {"others": context["scorings"], "withheld": withheld, "weighted": choice.weighted}
     result = comparison.compare(choice.a, choice.b, choice.metric, **how)
     queries = _queries(collection)
     rows = differences.rows(result, queries)
     params = choice.address(request.GET)
-    file = request.GET.get("format", "")
-    if file in FILES:
-        return FILES[file](request.user, collection, result, choice, params, rows)
+    if file := _file_of(request, result, choice, params, rows):
+        return file
     query_id = request.GET.get("query", "").replace("\0", "")
     place = next((at for at, row in enumerate(rows) if row["query_id"] == query_id), None)
     context |= _context(result, choice, params, rows, collection)
@@ -245,7 +231,9 @@ def _context(
 ) -> dict[str, Any]:
     """Return the main numbers as text."""
     pair, smallest = result.pair, result.settings["smallest_p"]
-    judged = (_judged(result.a), _judged(result.b))
+    # The judged share of the first ten documents, over the judged queries that the run answers.
+    unjudged = [stored_scores.unjudged(one) for one in (result.a, result.b)]
+    judged = [None if share is None else 1 - share for share in unjudged]
     swapped = {**params, "a": params["b"], "b": params["a"]}
     once = {key: value for key, value in params.items() if key != "weight"}
     return {
@@ -286,12 +274,6 @@ def _context(
     }
 
 
-def _judged(scoring: Scoring) -> float | None:
-    """Return the judged share of the first ten documents, over the judged queries that the run answers."""
-    share = stored_scores.unjudged(scoring)
-    return None if share is None else 1 - share
-
-
 def _line(pair: dict[str, Any], metric: str) -> dict[str, Any]:
     """Return a comparison as a table row."""
     p = "" if pair.get("p") is None else metric_values.chance(pair["p"]).removeprefix("= ")
@@ -330,39 +312,20 @@ def _shown(rows: list[dict[str, Any]], params: dict[str, str], metric: str) -> l
     ]
 
 
-def _name(collection: Collection, result: Comparison) -> str:
-    return slugify(f"{collection.slug} {result.b.run} against {result.a.run} {result.metric}")
-
-
-def _as_svg(
-    reader: Any,
-    collection: Collection,
-    result: Comparison,
-    choice: Choice,
-    params: dict[str, str],
-    rows: list[dict[str, Any]],
-) -> HttpResponse:
-    chart, _ = differences.picture_of(result, params, rows, None)
-    return picture(chart, _name(collection, result))
-
-
-def _as_json(
-    reader: Any,
-    collection: Collection,
-    result: Comparison,
-    choice: Choice,
-    params: dict[str, str],
-    rows: list[dict[str, Any]],
-) -> HttpResponse:
-    """Download the API response with the queries, the tiers and the other metrics."""
+def _file_of(
+    request: HttpRequest, result: Comparison, choice: Choice, params: dict[str, str], rows: list[dict[str, Any]]
+) -> HttpResponse | None:
+    """Return the chart as SVG, or the API response with the queries, the tiers and the other metrics, if requested."""
+    collection = result.a.collection
+    name = slugify(f"{collection.slug} {result.b.run} against {result.a.run} {result.metric}")
+    if request.GET.get("format") == "svg":
+        return picture(differences.picture_of(result, params, rows, None)[0], name)
+    if request.GET.get("format") != "json":
+        return None
     body = comparison.as_json(result) | {
         "by_traffic": by_traffic(result),
         "exploratory": exploratory(result, choice.metrics),
         "by_tier": by_tier(result),
         "per_query": rows,
     }
-    content = snapshots.redacted_for(reader, collection, body)
-    return attachment(f"{_name(collection, result)}.json", json.dumps(content, ensure_ascii=False, indent=1))
-
-
-FILES = {"svg": _as_svg, "json": _as_json}
+    return json_file(name, snapshots.redacted_for(request.user, collection, body))

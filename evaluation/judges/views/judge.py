@@ -12,12 +12,14 @@ from django.shortcuts import render
 
 from assay.coefficients.coefficient import Agreement
 from assay.core.counted_nouns import amount
+from assay.core.csv_cells import csv_row
 from assay.core.errors import NotValid
 from evaluation.effects.round_runs import METRIC, is_large, metrics_of, state_key
 from evaluation.judges import judge_effect
-from evaluation.judges.downloads import confusion_csv, worth_chart, worth_csv
 from evaluation.judges.judge_effect import Effect
 from judgments.charts.chart_files import picture
+from judgments.charts.charts import Chart, Stroke, Words
+from judgments.charts.intervals import Axis, dot, whisker
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility, round_labels
 from judgments.labels.round_labels import Key
@@ -38,7 +40,7 @@ from judgments.web.downloads import attachment
 from judgments.web.pages import get_page
 
 if TYPE_CHECKING:
-    from assay.coefficients.human_machine import Calibrated
+    from assay.coefficients.human_machine import Calibrated, Share
     from judgments.machines.calibration.calibration import Flip
 
 DAY = 24 * 3600
@@ -242,8 +244,8 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     drawn = audit_sample.of_judge(machine_judge, round_)
     over = "all" if request.GET.get("over") == "all" or drawn is None else "slice"
     held = calibration.calibrate(machine_judge, round_, request.user, over=over)
-    if file := FILES.get(request.GET.get("format", "")):
-        return file(f"{round_.name}-{machine_judge.name}", held)
+    if file := _file_of(request, held.calibrated, f"{round_.name}-{machine_judge.name}"):
+        return file
     metric = request.GET.get("metric", "") or METRIC
     try:
         effect = judge_effect.effect(machine_judge, round_, request.user, metric=metric)
@@ -412,23 +414,54 @@ def _worth(held: JudgeCalibration, round_: Round) -> list[dict[str, Any]]:
     ]
 
 
-def _as_json(name: str, held: JudgeCalibration) -> HttpResponse:
-    return JsonResponse(held.calibrated.as_json())
+def _file_of(request: HttpRequest, calibrated: Calibrated, name: str) -> HttpResponse | None:
+    """Return the calibration as JSON, one of its tables as CSV, or the chart of its grades, if requested."""
+    wanted = request.GET.get("format", "")
+    if wanted == "json":
+        return JsonResponse(calibrated.as_json())
+    if wanted == "csv":
+        return attachment(f"{name}-confusion.csv", confusion_csv(calibrated))
+    if wanted == "worth.csv":
+        return attachment(f"{name}-precision.csv", worth_csv(calibrated))
+    if wanted == "worth.svg":
+        title = f"Share of pairs with the same human grade, by grade of {name}"
+        return picture(worth_chart(calibrated, title), f"{name}-precision")
+    return None
 
 
-def _as_csv(name: str, held: JudgeCalibration) -> HttpResponse:
-    return attachment(f"{name}-confusion.csv", confusion_csv(held.calibrated))
+WIDTH, NAME, ROW = 320, 60, 24
 
 
-def _as_worth_csv(name: str, held: JudgeCalibration) -> HttpResponse:
-    return attachment(f"{name}-precision.csv", worth_csv(held.calibrated))
+def confusion_csv(calibrated: Calibrated) -> str:
+    """Return rows by human grade and columns by machine grade."""
+    rows = zip(calibrated.values, calibrated.confusion, strict=True)
+    table = [("people, machine", *calibrated.values), *((value, *row) for value, row in rows)]
+    return "".join(csv_row(list(map(str, row))) for row in table)
 
 
-def _as_worth_svg(name: str, held: JudgeCalibration) -> HttpResponse:
-    return picture(
-        worth_chart(held.calibrated, f"Share of pairs with the same human grade, by grade of {name}"),
-        f"{name}-precision",
-    )
+def worth_csv(calibrated: Calibrated) -> str:
+    """Return one row per grade with its unrounded shares."""
+    head = ["grade", "pairs", "same", "same_low", "same_high", "relevant", "relevant_low", "relevant_high"]
+    rows = [[str(one.grade), str(one.same.n), *_cells(one.same), *_cells(one.relevant)] for one in calibrated.worth]
+    return "".join(csv_row(row) for row in [head, *rows])
 
 
-FILES = {"json": _as_json, "csv": _as_csv, "worth.csv": _as_worth_csv, "worth.svg": _as_worth_svg}
+def worth_chart(calibrated: Calibrated, title: str) -> Chart:
+    """Draw how often people agree with each machine grade, with intervals by query."""
+    axis = Axis(0.0, 1.0, NAME, WIDTH - 10)
+    foot = ROW * len(calibrated.worth) + 6
+    strokes = [Stroke("".join(f"M{axis.at(tick)},0V{foot - 4}" for tick in axis.ticks()), "grid")]
+    words: list[Words] = []
+    for number, one in enumerate(calibrated.worth):
+        y = ROW * number + ROW / 2
+        words.append(Words(0, y + 4, f"grade {one.grade}"))
+        if one.same.value is None:
+            words.append(Words(NAME, y + 4, "never", kind="mute"))
+            continue
+        strokes += [*whisker(axis, one.same.low, one.same.high, y, cap=4), dot(axis.at(one.same.value), y, radius=4.5)]
+    words += [Words(axis.at(tick), foot + 10, axis.written(tick), "middle", "mute") for tick in axis.ticks()]
+    return Chart(foot + 14, title, tuple(strokes), words=tuple(words), width=WIDTH)
+
+
+def _cells(share: Share) -> list[str]:
+    return ["" if value is None else repr(value) for value in (share.value, share.low, share.high)]

@@ -15,11 +15,10 @@ from django.utils.text import Truncator
 
 from evaluation.models import RagOutput, RagSampleSet, RagScorecard
 from evaluation.rag import scorecards
-from evaluation.rag.sample_sets import sample_set_for
+from evaluation.rag.sample_sets import sample_set_of
 from evaluation.rag.views.samples import LONGEST_HEADING
 from evaluation.rag.views.scorecard import chosen_metric, in_units
 from evaluation.scoring import metric_values
-from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import get_page
@@ -32,10 +31,9 @@ LONGEST_HEAD = 30
 @get_page
 def compare(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Show the answers of two systems side by side, with the changes."""
-    collection = access.collection_for(request.user, slug, access.STAFF)
-    row = sample_set_for(request.user, collection, uuid)
+    row = sample_set_of(request, slug, uuid)
     cards = scorecards.cards_of(row, request.user, per_sample=True)
-    context: dict[str, Any] = {"collection": collection, "sample_set": row, "cards": cards}
+    context: dict[str, Any] = {"collection": row.collection, "sample_set": row, "cards": cards}
     if len(cards) < 2:
         return render(request, "evaluation/rag/compare_empty.html", context)
     a = _card(cards, request.GET.get("a", ""), cards[0])

@@ -14,7 +14,7 @@ from evaluation.models import RagCriticRun, RagSampleSet
 from evaluation.rag import critics, scorecards
 from evaluation.rag.critic_ledger import critic_of
 from evaluation.rag.forms import CriticForm
-from evaluation.rag.sample_sets import sample_set_for
+from evaluation.rag.sample_sets import sample_set_of
 from judgments.machines import machine_runs
 from judgments.machines.caps_form import GoOnForm
 from judgments.machines.judge_runs import retry
@@ -27,9 +27,8 @@ from judgments.web.pages import form_page, post_action
 @form_page
 def critic(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Show the critic of a set, estimate its cost, and start a new critic."""
-    collection = access.collection_for(request.user, slug, access.LEADS)
-    row = sample_set_for(request.user, collection, uuid)
-    form = CriticForm(collection, request.POST if request.method == "POST" else None)
+    row = sample_set_of(request, slug, uuid, access.LEADS)
+    form = CriticForm(row.collection, request.POST if request.method == "POST" else None)
     estimate = None
     if request.method == "POST" and form.is_valid():
         with form.telling():
@@ -42,12 +41,12 @@ def critic(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
             with suppress(AssayError):
                 estimate = critics.look(row, form.choice)
     context = {
-        "collection": collection,
+        "collection": row.collection,
         "sample_set": row,
         "form": form,
         "estimate": estimate,
         "money": [dollars(one) for one in estimate.usd] if estimate and estimate.usd else None,
-        "providers": collection.providers.exists(),
+        "providers": row.collection.providers.exists(),
         **_current(row, request.user),
     }
     return render(request, "evaluation/rag/critic.html", context, status=form.status)
@@ -72,8 +71,7 @@ def _current(row: RagSampleSet, reader: Any, go_on: GoOnForm | None = None) -> d
 
 
 def _run(request: HttpRequest, slug: str, uuid: str) -> RagCriticRun:
-    collection = access.collection_for(request.user, slug, access.LEADS)
-    run = critic_of(sample_set_for(request.user, collection, uuid))
+    run = critic_of(sample_set_of(request, slug, uuid, access.LEADS))
     if run is None:
         raise NotFound("This sample set has no critic.")
     return run

@@ -23,10 +23,9 @@ from assay.rag.records import EvaluationSample, SystemOutputs
 from assay.rag.support import supported_sentences
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import sample_sets, scorecards
-from evaluation.rag.sample_sets import sample_set_for
+from evaluation.rag.sample_sets import sample_set_of
 from evaluation.rag.views.scorecard import MOST_SYSTEMS, in_units
 from judgments.guidelines.guidelines import Line, changes
-from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import get_page
@@ -79,10 +78,9 @@ def _label_words(labels: Mapping[str, str]) -> str:
 @get_page
 def samples(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """List the samples of a set."""
-    collection = access.collection_for(request.user, slug, access.STAFF)
-    row = sample_set_for(request.user, collection, uuid)
+    row = sample_set_of(request, slug, uuid)
     rows = row.samples.select_related("sample_set__collection")
-    context = {"collection": collection, "sample_set": row}
+    context = {"collection": row.collection, "sample_set": row}
     return answer(request, _samples_listing(row), rows, "evaluation/rag/samples.html", context)
 
 
@@ -117,8 +115,7 @@ class Side:
 @get_page
 def sample(request: HttpRequest, slug: str, uuid: str, sample: str) -> HttpResponse:
     """Show one sample: question, reference, and the output of each system."""
-    collection = access.collection_for(request.user, slug, access.STAFF)
-    row = sample_set_for(request.user, collection, uuid)
+    row = sample_set_of(request, slug, uuid)
     one = row.samples.filter(uuid=sample).first()
     if one is None:
         raise NotFound("This sample set has no such sample.")
@@ -129,7 +126,7 @@ def sample(request: HttpRequest, slug: str, uuid: str, sample: str) -> HttpRespo
     shown = (chosen or systems)[:MOST_SYSTEMS]
     sides = _sides(row, one, record, shown, request.user)
     context = {
-        "collection": collection,
+        "collection": row.collection,
         "sample_set": row,
         "one": one,
         "sample": record,

@@ -17,7 +17,7 @@ from assay.rag.human_grades import Corrected
 from evaluation.models import RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import people, scorecards, systems
 from evaluation.rag.forms import SettingsForm
-from evaluation.rag.sample_sets import sample_set_for
+from evaluation.rag.sample_sets import sample_set_of
 from evaluation.scoring import metric_values
 from judgments.agreement import round_report
 from judgments.agreement.agreement_summary import AgreementSummary
@@ -71,8 +71,7 @@ class Beside:
 @get_page
 def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Show the scorecards of the systems of a sample set."""
-    collection = access.collection_for(request.user, slug, access.STAFF)
-    row = sample_set_for(request.user, collection, uuid)
+    row = sample_set_of(request, slug, uuid)
     cards, settings = scorecards.cards_of(row, request.user), scorecards.settings_of(row)
     systems = list(row.systems.active().select_related("created_by"))
     for one in systems:
@@ -82,7 +81,7 @@ def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     with_values = scorecards.cards_of(row, request.user, per_sample=True) if any(one.means for one in graded) else []
     slices = [label for label in row.labels if any(label in card.slices for card in shown)]
     context = {
-        "collection": collection,
+        "collection": row.collection,
         "sample_set": row,
         "systems": systems,
         "described": any(system.description for system in systems),
@@ -234,8 +233,7 @@ def chosen_metric(wanted: str, metrics: Sequence[str]) -> str:
 @post_action
 def score(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Choose metrics and slices, and score the systems of a set."""
-    collection = access.collection_for(request.user, slug, access.STAFF)
-    row = sample_set_for(request.user, collection, uuid)
+    row = sample_set_of(request, slug, uuid)
     form = SettingsForm(row, request.POST)
     if form.is_valid():
         with form.telling():
@@ -246,7 +244,7 @@ def score(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
                 actor=request.user,  # type: ignore[arg-type]
             )
             return redirect("job", job.uuid)
-    context = {"collection": collection, "sample_set": row, "form": form}
+    context = {"collection": row.collection, "sample_set": row, "form": form}
     return render(request, "evaluation/rag/settings.html", context, status=form.status)
 
 

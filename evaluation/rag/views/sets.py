@@ -16,16 +16,15 @@ from django.utils.text import slugify
 from assay.core.counted_nouns import amount
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import NotAllowed, NotFound
-from evaluation.models import RagSampleSet, RagSystem
+from evaluation.models import RagSampleSet
 from evaluation.rag import from_collection, people, scorecards, systems
 from evaluation.rag import sample_sets as files
 from evaluation.rag.critic_ledger import ledger_rows
 from evaluation.rag.forms import FromCollectionForm, GradeForm
-from evaluation.rag.sample_sets import sample_set_for
-from judgments.jobs import storage
+from evaluation.rag.sample_sets import sample_set_of
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.downloads import CONTENT_TYPES, attachment, disposition
+from judgments.web.downloads import CONTENT_TYPES, disposition, json_file
 from judgments.web.lists import Listing, answer, on_record
 from judgments.web.pages import form_page, get_page
 
@@ -33,19 +32,11 @@ from judgments.web.pages import form_page, get_page
 @get_page
 def set_file(request: HttpRequest, slug: str, uuid: str, name: str) -> HttpResponse | StreamingHttpResponse:
     """Download the samples, the scorecards, the values of the samples or the critic's calls as a file."""
-    collection = access.collection_for(request.user, slug, access.STAFF)
-    row = sample_set_for(request.user, collection, uuid)
+    row = sample_set_of(request, slug, uuid)
     if name not in FILES:
         raise NotFound(f"Unknown file {name!r}. Known files: {', '.join(FILES)}.")
-    on_record(request, f"{name} of {row}", collection)
+    on_record(request, f"{name} of {row}", row.collection)
     return FILES[name](row, request.user)
-
-
-def _stored_file(row: RagSampleSet | RagSystem, name: str) -> FileResponse:
-    with files.checked(row):
-        response = FileResponse(storage.open_file(row.path), content_type=CONTENT_TYPES["jsonl"])
-    response.headers["Content-Disposition"] = disposition(name)
-    return response
 
 
 def _file_name(row: RagSampleSet, name: str) -> str:
@@ -53,12 +44,11 @@ def _file_name(row: RagSampleSet, name: str) -> str:
 
 
 def _samples_file(row: RagSampleSet, reader: Any) -> FileResponse:
-    return _stored_file(row, _file_name(row, "samples.jsonl"))
+    return files.download(row, _file_name(row, "samples.jsonl"))
 
 
 def _scorecards_json(row: RagSampleSet, reader: Any) -> HttpResponse:
-    body = json.dumps(scorecards.as_json(row, reader, per_sample=True), ensure_ascii=False, indent=1)
-    return attachment(_file_name(row, "scorecards.json"), body)
+    return json_file(_file_name(row, "scorecards"), scorecards.as_json(row, reader, per_sample=True))
 
 
 def _csv(
@@ -126,21 +116,20 @@ def system_file(request: HttpRequest, slug: str, uuid: str) -> FileResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     system = systems.system_for(request.user, collection, uuid)
     on_record(request, f"the outputs of {system}", collection)
-    return _stored_file(system, _file_name(system.sample_set, f"{slugify(system.name) or 'system'}-outputs.jsonl"))
+    return files.download(system, _file_name(system.sample_set, f"{slugify(system.name) or 'system'}-outputs.jsonl"))
 
 
 @form_page
 def grade(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Create rounds in which people grade the answers of systems."""
-    collection = access.collection_for(request.user, slug, access.LEADS)
-    row = sample_set_for(request.user, collection, uuid)
+    row = sample_set_of(request, slug, uuid, access.LEADS)
     form = GradeForm(row, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         with form.telling():
             made = people.start(row, **form.cleaned_data, actor=request.user)  # type: ignore[arg-type]
             messages.success(request, f"{amount(len(made), 'draft round')} created. Open a round to start rating.")
             return redirect("rounds", slug)
-    context = {"collection": collection, "sample_set": row, "form": form, "systems": row.systems.active().exists()}
+    context = {"collection": row.collection, "sample_set": row, "form": form, "systems": row.systems.active().exists()}
     return render(request, "evaluation/rag/grade.html", context, status=form.status)
 
 

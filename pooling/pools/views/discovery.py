@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from assay.strategies.discovery_curve import DiscoveryCurve
 from judgments import hooks
 from judgments.charts import table_files
 from judgments.charts.chart_files import picture
-from judgments.charts.charts import PHONE, Bar, Chart, Stroke, Words
+from judgments.charts.charts import PHONE, Bar, Chart, Stroke, Words, whole_ticks
 from judgments.models import Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
@@ -45,7 +44,7 @@ def discovery_curve(curve: DiscoveryCurve, strategy: str, width: float = WIDE) -
     beyond = next((one for one in curve.depths if one.pairs > curve.judged), None)
     judged, narrow = max(curve.judged, 1), width <= PHONE
     right, above = width - (16.0 if narrow else 150.0), 62.0 if narrow else 30.0
-    ticks = _ticks(max(curve.total, 1))
+    ticks = whole_ticks(max(curve.total, 1))
     top = max(curve.total, ticks[-1], 1)
 
     def x(pairs: float) -> float:
@@ -67,7 +66,7 @@ def discovery_curve(curve: DiscoveryCurve, strategy: str, width: float = WIDE) -
             steps.append((judged, before[1] + share * (after[1] - before[1])))
         strokes.append(Stroke("M" + " ".join(f"{x(pairs)},{y(good)}" for pairs, good in steps), "line"))
     strokes.append(Stroke(f"M{x(0)},{y(0)} {line}".rstrip(), "here-line"))
-    words += [Words(x(at), HIGH - BOTTOM + 18, f"{at:,}", "middle", "mute") for at in _ticks(judged)[1:]]
+    words += [Words(x(at), HIGH - BOTTOM + 18, f"{at:,}", "middle", "mute") for at in whole_ticks(judged)[1:]]
     words.append(Words(LEFT, HIGH - 6, "pairs judged, in judging order", kind="mute"))
     words.append(_end(right, y(curve.total), f"{curve.total:,} relevant", narrow))
     last = depths[-1] if depths else None
@@ -106,14 +105,6 @@ def _legend(strategy: str, last: Depth | None, narrow: bool) -> tuple[tuple[Bar,
         beside = f"depth k of the same runs; depth {last.depth}: {last.relevant:,}+" if narrow else BESIDE
         words.append(Words(round(at + 20, 1), 12 + down, beside, kind="mute"))
     return tuple(bars), words
-
-
-def _ticks(top: float) -> list[int]:
-    """Return round numbers from 0, the last one at or below the top."""
-    raw = top / 4
-    size = 10 ** math.floor(math.log10(raw)) if raw >= 1 else 1
-    step = next(int(size * times) for times in (1, 2, 5, 10) if size * times >= raw)
-    return [step * at for at in range(int(top // step) + 1)] if top >= step else [0, step]
 
 
 # Maximum rows of the curve on the page; the file has one row per judged pair.

@@ -9,7 +9,7 @@ import pytest
 
 from assay.estimators.discovery_curve import Discovery
 from assay.estimators.residual_sample import CURVE, Missed
-from evaluation.reuse.discovery_chart import HIGH, WIDE, discovery_curve
+from evaluation.reuse.views import HIGH, WIDE, discovery_curve
 from judgments.charts.charts import PHONE
 
 

@@ -1,4 +1,4 @@
-"""Page that compares two snapshots: changed labels, and the runs under each."""
+"""Pages of effects: the ranking without each rater of a round, and two snapshots compared."""
 
 from __future__ import annotations
 
@@ -7,21 +7,131 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from assay.core.errors import NotAllowed, NotFound, NotValid
+from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
+from assay.effects.rater_effects import Ranking, RaterEffect
+from evaluation.effects import rater_effect as rater_effects
 from evaluation.effects import snapshot_changes
 from evaluation.effects.round_runs import METRIC, metrics_of
 from evaluation.effects.snapshot_changes import SnapshotComparison
 from evaluation.scoring import rankings
 from evaluation.scoring.metric_values import shown, shown_difference
+from judgments.agreement import round_report
+from judgments.agreement.views.agreement_tables import LeftOut, coefficient_without, left_out, title
 from judgments.documents.answers import questions_of
-from judgments.models import Collection, Document, Snapshot
+from judgments.models import Collection, Document, Round, Snapshot
+from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.figures import grade
+from judgments.web.figures import grade, number, undefined
 from judgments.web.lists import Choice, Listing, answer
 from judgments.web.pages import get_page
+
+
+@get_page
+def rater_effect(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.STAFF)
+    metrics, rules = metrics_of(round_.collection), _rules(round_)
+    metric = request.GET.get("metric", "") or METRIC
+    rule = request.GET.get("rule", "") or "median"
+    context = {
+        **frame(request, round_, "agreement"),
+        "metrics": metrics if metric in metrics else [metric, *metrics],
+        "rules": rules,
+        "metric": metric,
+        "rule": rule,
+    }
+    try:
+        rater_effects.check_reader(round_, request.user)
+        result = rater_effects.look(round_, metric=metric, rule=rule)
+    except (Conflict, NotAllowed, NotValid) as error:
+        wrong = bool(getattr(error, "fields", {}))
+        counting = isinstance(error, Conflict)
+        return render(
+            request,
+            "evaluation/effects/rater_effect.html",
+            context | {"error": error, "wrong": wrong, "counting": counting},
+            status=422 if wrong else 200,
+        )
+    others = _agreeing(round_)
+    rows = [_rater_row(one, others.get(one.rater)) for one in result.raters]
+    listing = _raters_listing(round_, result.metric, {"metric": metric, "rule": rule})
+    return answer(request, listing, rows, "evaluation/effects/rater_effect.html", context | {"result": result})
+
+
+def _rules(round_: Round) -> list[tuple[str, str]]:
+    from assay.aggregation.rules import RULES
+
+    return [(name, RULES[name].title) for name in rater_effects.rules_for(round_)]
+
+
+def _agreeing(round_: Round) -> dict[str, LeftOut]:
+    """Return the agreement of the other raters without each rater, if it has been computed."""
+    look = round_report.look(round_)
+    without = (look.report or {}).get("without", [])
+    return {row.rater: row for row in left_out(without, look.agreement, round_.gate_coefficient)}
+
+
+def _rater_row(one: RaterEffect, others: LeftOut | None) -> dict[str, Any]:
+    row = {**vars(one), "others": others, "agreement": others.value if others else None}
+    row |= {name: getattr(one.without, name) for name in ("tau", "moved", "change")}
+    return row | {f"alone_{name}": getattr(one.alone, name) for name in ("tau", "moved", "queries")}
+
+
+def _raters_listing(round_: Round, metric: str, given: dict[str, str]) -> Listing:
+    def tau(key: str, title: str, side: str) -> Column:
+        return Column(key, title, order=key, numeric=True, show=lambda row: _tau(row[side]))
+
+    return Listing(
+        name=f"raters-{round_.name}",
+        noun=("rater", "raters"),
+        columns=(
+            Column("rater", "Rater", order="rater", head=True),
+            Column("pairs", "Pairs graded", order="pairs", numeric=True),
+            Column(
+                "agreement",
+                f"{title(coefficient_without(round_.gate_coefficient))} without the rater",
+                order="agreement",
+                numeric=True,
+                show=lambda row: _agreement(row["others"]),
+            ),
+            tau("tau", "Kendall’s tau without the rater", "without"),
+            Column("moved", "Rank change", order="moved", numeric=True, show=lambda row: _moved(row["without"])),
+            Column(
+                "change",
+                f"Mean change of {metric}",
+                order="change",
+                numeric=True,
+                show=lambda row: "" if row["change"] is None else shown_difference(row["change"], metric).lstrip("+"),
+            ),
+            tau("alone_tau", "Tau of this rater alone", "alone"),
+            Column("alone_queries", "Queries", order="alone_queries", numeric=True),
+        ),
+        order="tau",
+        given=given,
+    )
+
+
+def _agreement(result: LeftOut | None) -> SafeString | str:
+    if result is None:
+        return undefined("not computed yet, or fewer than three raters")
+    if result.value is None:
+        return undefined(result.reason)
+    return format_html("{} <span class='muted small'>n {}</span>", number(result.value, 3), number(result.n))
+
+
+def _tau(ranking: Ranking) -> SafeString | str:
+    return undefined(ranking.reason) if ranking.tau is None else number(ranking.tau, 3)
+
+
+def _moved(ranking: Ranking) -> SafeString | str:
+    if not ranking.moved:
+        return "none"
+    where = f"{ranking.run}, {ranking.rank_before} to {ranking.rank_after}"
+    return format_html("{} <span class='muted small'>{}</span>", ranking.moved, where)
+
 
 KINDS = (("changed", "changed label"), ("added", "only in second"), ("gone", "only in first"))
 # Runs above this number are only in the file of scores, not on this page.
@@ -51,7 +161,7 @@ def snapshot_compare(request: HttpRequest, slug: str) -> HttpResponse:
     context["swapped"] = {**given, "a": given["b"], "b": given["a"]}
     return answer(
         request,
-        _listing(given, top),
+        _labels_listing(given, top),
         _rows(collection, comparison),
         "evaluation/effects/snapshot_compare.html",
         context,
@@ -131,12 +241,12 @@ def _titles(collection: Collection, doc_ids: list[str]) -> dict[str, tuple[str, 
     titles = {}
     for start in range(0, len(doc_ids), BATCH):
         rows = Document.of_any_kind.filter(collection=collection, doc_id__in=doc_ids[start : start + BATCH])
-        for doc_id, title, uuid in rows.values_list("doc_id", "title", "uuid"):
-            titles[doc_id] = (title or doc_id, reverse("document", args=[collection.slug, uuid]))
+        for doc_id, heading, uuid in rows.values_list("doc_id", "title", "uuid"):
+            titles[doc_id] = (heading or doc_id, reverse("document", args=[collection.slug, uuid]))
     return titles
 
 
-def _listing(given: dict[str, str], top: int) -> Listing:
+def _labels_listing(given: dict[str, str], top: int) -> Listing:
     def label(key: str) -> Any:
         return lambda row: _label(row[key], top)
 
