@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django import template
 from django.conf import settings
-from django.forms import BoundField, CheckboxInput, CheckboxSelectMultiple, RadioSelect, Select
+from django.forms import BaseForm, BoundField, CheckboxInput, CheckboxSelectMultiple, RadioSelect, Select
 from django.template.base import render_value_in_context
 from django.template.context import Context
 from django.template.defaulttags import CsrfTokenNode
-from django.template.loader import render_to_string
+from django.template.loader import get_template, render_to_string
+from django.template.loader_tags import BLOCK_CONTEXT_KEY
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -123,10 +125,18 @@ def _parts(content: str) -> tuple[SafeString, SafeString | None]:
     return SafeString(first), SafeString(second) if then_ else None
 
 
-@register.simple_block_tag
-def head(content: str) -> SafeString:
-    """Render the head of a page: path, title and description, then the actions."""
+@register.simple_block_tag(takes_context=True)
+def head(context: Context, content: str, *heading: Any) -> SafeString:
+    """Render the head of a page: heading and description, then the actions.
+
+    Without a heading in the tag or the contents, the heading is the title of the page.
+    """
     title, actions = _parts(content)
+    if heading:
+        title = format_html("<h1>{}</h1>{}", _text(context, heading), title)
+    elif not re.search("<h[12][ >]", title):
+        named = context.render_context[BLOCK_CONTEXT_KEY].get_block("title").nodelist.render(context)
+        title = format_html("<h1>{}</h1>{}", named, title)
     return format_html('<div class="head"><div>{}</div>{}</div>', title, actions or "")
 
 
@@ -152,18 +162,40 @@ def card(
 
 
 @register.simple_block_tag(takes_context=True)
-def fold(context: Context, content: str, *title: Any, style: str = "", summary: str = "") -> SafeString:
+def listed(context: Context, content: str, label: str = "", empty: str = "", title: str = "") -> SafeString:
+    """Render the page's ``listing``, in a card of its own if it has a label; without any rows, render the contents.
+
+    With ``empty``, the contents are a card with this heading; with ``then``, their first part stands above it.
+    """
+    if not context["listing"].nothing:
+        with context.push(label=label, title=title):
+            return get_template("_list_card.html" if label else "_list.html").template.render(context)
+    if not empty:
+        return SafeString(content)
+    picture, body = _parts(content)
+    heading = format_html('<h2 id="start">{}</h2>', empty)
+    parts = (heading, picture) if body is None else (picture, heading)
+    return format_html(
+        '<section class="card empty" aria-labelledby="start">{}{}{}</section>', *parts, "" if body is None else body
+    )
+
+
+@register.simple_block_tag(takes_context=True)
+def fold(
+    context: Context, content: str, *title: Any, style: str = "", summary: str = "", opened: Any = False
+) -> SafeString:
     """Render contents that open below their title."""
-    outer, inner = (format_html(' class="{}"', css) if css else "" for css in (style, summary))
+    outer, inner = _attributes({"class": style, "open": bool(opened)}), _attributes({"class": summary})
     return format_html("<details{}><summary{}>{}</summary>{}</details>", outer, inner, _text(context, title), content)
 
 
 @register.simple_block_tag(takes_context=True)
-def table(context: Context, content: str, label: str, *heads: Any, style: str = "", tall: bool = False) -> SafeString:
+def table(context: Context, content: str, label: str, *heads: Any, style: str = "", tall: int = 0) -> SafeString:
     """Render a table in a scroll box, labeled by a text or by the element ``#id``; without a label, only the table.
 
-    ``"#Pairs"`` is a numeric column and ``"~Remove"`` a heading for screen readers only; ``"#"`` alone makes the next
-    heading numeric. Empty headings are left out. A caption comes first in the block.
+    ``"#Pairs"`` is a numeric column and ``"~Remove"`` a heading for screen readers only; a mark alone, also with
+    classes (``"#.name"``), applies to the next heading, or to each one of a list. Empty headings are left out. A
+    caption comes first in the block. With ``tall``, the box has a maximum height, perhaps only from that many rows on.
     """
     caption, end, rows = content.rpartition("</caption>")
     inside = [SafeString(caption + end), SafeString(rows)]
@@ -173,24 +205,51 @@ def table(context: Context, content: str, label: str, *heads: Any, style: str = 
     if not label:
         return shown
     named = ("labelledby", label[1:]) if label.startswith("#") else ("label", label)
-    scroll = "scroll scroll--tall" if tall else "scroll"
+    scroll = "scroll scroll--tall" if tall is True or content.count("<tr") > tall > 0 else "scroll"
     return format_html('<div class="{}" tabindex="0" role="group" aria-{}="{}">{}</div>', scroll, *named, shown)
 
 
-def _headings(context: Context, heads: Iterable[Any]) -> Iterator[str]:
-    kind = ""
-    for head in heads:
+MARK = re.compile(r"([!#~]?)((?:\.[\w-]+)*)")
+
+
+def _marked(parts: Iterable[Any]) -> Iterator[tuple[str, str, Any]]:
+    """Yield mark, classes and value of headings or cells; a list is as many values with the same mark."""
+    kind = css = ""
+    for part in parts:
         # Only literals of a template are safe strings; a name from the data may start with a "#".
-        if isinstance(head, SafeString) and head[:1] in ("#", "~"):
-            kind, head = head[0], SafeString(head[1:])
-            if not head:
+        mark = MARK.match(part) if isinstance(part, SafeString) else None
+        if mark and mark[0]:
+            kind, css = mark[1], mark[2].replace(".", " ").strip()
+            part = SafeString(part[mark.end() :])
+            if not part:
                 continue
+        for value in part if isinstance(part, list | tuple) else [part]:
+            yield kind, " ".join(filter(None, ["num" if kind == "#" else "", css])), value
+        kind = css = ""
+
+
+def _named(context: Context, value: Any, css: str) -> SafeString:
+    shown = _text(context, [value])
+    return format_html('<span dir="auto">{}</span>', shown) if "name" in css.split() else shown
+
+
+def _headings(context: Context, heads: Iterable[Any]) -> Iterator[str]:
+    for kind, css, head in _marked(heads):
         if head:
-            shown = _text(context, [head])
-            numeric = ' class="num"' if kind == "#" else ""
-            shown = f'<span class="sr">{shown}</span>' if kind == "~" else shown
-            yield f'<th scope="col"{numeric}>{shown}</th>'
-        kind = ""
+            shown = _named(context, head, css)
+            shown = format_html('<span class="sr">{}</span>', shown) if kind == "~" else shown
+            yield format_html('<th scope="col"{}>{}</th>', _attributes({"class": css}), shown)
+
+
+@register.simple_tag(takes_context=True)
+def cells(context: Context, *values: Any) -> SafeString:
+    """Render cells of a row, with marks as in ``table``; ``"!"`` marks the heading of the row."""
+    shown = ""
+    for kind, css, value in _marked(values):
+        tag, scope = ("th", "row") if kind == "!" else ("td", "")
+        attributes = _attributes({"scope": scope, "class": css})
+        shown += format_html("<{}{}>{}</{}>", tag, attributes, _named(context, value, css), tag)
+    return SafeString(shown)
 
 
 @register.simple_block_tag(takes_context=True)
@@ -204,8 +263,8 @@ def stat(context: Context, content: str, *name: Any) -> SafeString:
 @register.simple_block_tag(takes_context=True)
 def fact(context: Context, content: str, *name: Any, style: str = "") -> SafeString:
     """Render one entry of a definition list."""
-    css = format_html(' class="{}"', style) if style else ""
-    return format_html("<dt>{}</dt><dd{}>{}</dd>", _text(context, name), css, content)
+    attributes = _attributes({"class": style})
+    return format_html("<dt>{}</dt><dd{}>{}</dd>", _text(context, name), attributes, content)
 
 
 @register.simple_block_tag(takes_context=True)
@@ -217,21 +276,103 @@ def post(
     url: str = "",
     style: str = "",
     file: bool = False,
+    form: BaseForm | None = None,
+    title: str = "",
+    key: str = "",
     **more: str,
 ) -> SafeString:
-    """Render a form that posts to the named route, to an address or to the page itself, perhaps with a file."""
-    attrs = {"class": style, "method": "post", "action": reverse(name, args=args) if name else url}
-    attrs |= {"enctype": "multipart/form-data" if file else ""}
-    attrs |= {key.replace("_", "-"): value for key, value in more.items()}
-    shown = format_html_join("", ' {}="{}"', ((key, value) for key, value in attrs.items() if value))
-    return format_html("<form{}>{}{}</form>", shown, CsrfTokenNode().render(context), content)
+    """Render a form that posts to the named route, to an address or to the page itself, perhaps with a file.
+
+    It may have a ``title``, the heading with the id ``key``, and show the errors of a ``form``.
+    """
+    attributes = {"class": style, "method": "post", "action": reverse(name, args=args) if name else url}
+    attributes |= {"enctype": "multipart/form-data" if file else "", "aria-labelledby": key}
+    heading = format_html('<h2 id="{}">{}</h2>', key, title) if title else ""
+    errors = render_to_string("_form_errors.html", {"form": form}) if form else ""
+    token = CsrfTokenNode().render(context)
+    return format_html("<form{}>{}{}{}{}</form>", _attributes(attributes | more), token, heading, errors, content)
+
+
+def _attributes(given: Mapping[str, Any]) -> SafeString:
+    """Return attributes of an element without the empty ones; True is an attribute without a value."""
+    each = (
+        format_html(" {}", key) if value is True else format_html(' {}="{}"', key, value)
+        for key, value in ((key.replace("_", "-"), value) for key, value in given.items())
+        if value is not None and value is not False and value != ""
+    )
+    return SafeString("".join(each))
+
+
+@register.simple_block_tag
+def button(content: str, style: str = "", **attributes: Any) -> SafeString:
+    """Render a button with attributes; it submits its form unless it has another type."""
+    css = f"btn btn--{style}" if style else "btn"
+    return format_html("<button{}>{}</button>", _attributes({"class": css, "type": "submit"} | attributes), content)
 
 
 @register.simple_tag
-def fields(*bound: Any) -> SafeString:
+def act(text: str, name: str, *args: Any, style: str = "main", query: str = "") -> SafeString:
+    """Render a link to the named route that looks like a button."""
+    css = f"btn btn--{style}" if style else "btn"
+    return format_html('<a class="{}" href="{}{}">{}</a>', css, reverse(name, args=args), query and f"?{query}", text)
+
+
+@register.simple_tag
+def hidden(**values: Any) -> SafeString:
+    """Render hidden fields; a list of values becomes as many fields of that name."""
+    each = [
+        (name, value) for name, given in values.items() for value in (given if isinstance(given, list) else [given])
+    ]
+    return format_html_join("", '<input type="hidden" name="{}" value="{}">', each)
+
+
+@register.simple_tag(takes_context=True)
+def entry(
+    context: Context,
+    name: str,
+    *label: Any,
+    key: str | None = None,
+    hint: str = "",
+    value: Any = "",
+    wide: bool = False,
+    error: str = "",
+    **attributes: Any,
+) -> SafeString:
+    """Render a field that no form declares: label, hint, control, a text area if it has ``rows``, and error."""
+    key = name if key is None else key
+    described = " ".join([f"{key}-hint"] * bool(hint) + [f"{key}-error"] * bool(error))
+    css = f"input {attributes.pop('style', '')}".strip()
+    own = {"class": css, "id": key, "name": name, "aria-describedby": described} | attributes
+    own |= {"aria-invalid": "true" if error else ""}
+    if "rows" in own:
+        control = format_html("<textarea{}>\n{}</textarea>", _attributes(own), value)
+    else:
+        control = format_html("<input{}>", _attributes(own | {"value": value}))
+    return format_html(
+        '<div class="{}"><label for="{}">{}</label>{}{}{}</div>',
+        "field field--wide" if wide else "field",
+        key,
+        _text(context, label),
+        format_html('<span class="hint" id="{}-hint">{}</span>', key, hint) if hint else "",
+        control,
+        format_html('<span class="error" id="{}-error">{}</span>', key, error) if error else "",
+    )
+
+
+@register.simple_tag
+def fields(*bound: Any, wide: bool = False) -> SafeString:
     """Render form fields, or lists of them, one after the other; fields that the form does not have are left out."""
-    each = [one for given in bound if given for one in ([given] if isinstance(given, BoundField) else given)]
-    return SafeString("".join(render_to_string("_field.html", field(one)) for one in each))
+    return SafeString("".join(render_to_string("_field.html", field(one, wide=wide)) for one in _each(bound)))
+
+
+def _each(bound: Iterable[Any]) -> list[BoundField]:
+    return [one for given in bound if given for one in ([given] if isinstance(given, BoundField) else given)]
+
+
+@register.simple_tag(takes_context=True)
+def more(context: Context, title: str, *bound: Any, style: str = "stack") -> SafeString:
+    """Render form fields that open below their title, and are open if one of them has an error."""
+    return fold(context, fields(*bound), title, style=style, opened=any(one.errors for one in _each(bound)))
 
 
 @register.simple_tag(takes_context=True)
@@ -249,8 +390,7 @@ def select(
     The id is the name unless ``key`` is another one; without an id, the label is an attribute.
     """
     key = name if key is None else key
-    attrs = {"id": key, "name": name, "aria-label": "" if key else label}
-    shown = format_html_join("", ' {}="{}"', ((attr, value) for attr, value in attrs.items() if value))
+    shown = _attributes({"id": key, "name": name, "aria-label": "" if key else label})
     options = SafeString("".join(_option(context, choice, chosen) for choice in choices))
     css = SafeString(' class="sr"' if hidden else "")
     named = format_html('<label{} for="{}">{}</label> ', css, key, label) if key and label else ""

@@ -124,3 +124,20 @@ def duration(value: timedelta | float | None) -> str:
         plural = "s" if name == "day" and many != 1 else ""
         parts += [f"{many} {name}{plural}"] if many else []
     return " ".join(parts[:2]) or "0 s"
+
+
+@register.filter
+def or_muted(value: Any, words: str = "none") -> Any:
+    """Return the value, or instead of none the words, less prominent."""
+    return format_html('<span class="muted">{}</span>', words) if value is None or value == "" else value
+
+
+@register.filter
+def bounds(estimate: Any, form: Any = None) -> str:
+    """Return the interval of an estimate as ``low–high``, in percent or with this many digits; empty without one."""
+    low, high = (getattr(estimate, key, None) for key in ("low", "high"))
+    if low is None or high is None:
+        return ""
+    if form == "percent":
+        return f"{percent(low)}–{percent(high)}"
+    return f"{number(low, form)}–{number(high, form)}"
