@@ -44,6 +44,11 @@ These formats follow what the tools publish:
 - LARA: `src/example-covid-itachi-graded.py` (`RikiyaT/LARA`), which copies the column `annotation` from qrels, although
   the README calls it predicted.
 - nuggetizer: `src/nuggetizer/cli/adapters.py` (`castorini/nuggetizer`).
+- Quepid: the CSV files of a case and their tests in `app/javascript/utils/case_csv.js`; the readers of snapshots and
+  cases in `app/javascript/controllers/import_snapshot_controller.js` and `app/services/case_importer.rb`, and the
+  templates in `app/views/api/v1/export` (`o19s/quepid`). Its case, detailed and snapshot files end lines in CRLF; Assay
+  writes them with LF, which Quepid reads, too. A case is imported only with a scorer and search settings
+  (`scorer`, `try`), which Assay does not write: copy them from a case that your Quepid exported.
 - ragas: `SingleTurnSample` in `src/ragas/dataset_schema.py` (`explodinggradients/ragas`).
 - Search Relevance Workbench: the OpenSearch documentation of experiments, of comparing query sets and of evaluating
   search quality (`opensearch-project/documentation-website`).

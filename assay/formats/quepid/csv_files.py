@@ -12,7 +12,6 @@ from itertools import groupby
 from typing import BinaryIO
 
 from assay.core.csv_cells import csv_row
-from assay.core.errors import NotValid
 from assay.core.read_report import Tally
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.documents import document_of
@@ -22,7 +21,7 @@ from assay.formats.quepid.book_json import BookRating, pseudonyms
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow, RatingRow
 from assay.formats.text_columns import TextLabelLayout, numbered_rows, write_text_labels
-from assay.formats.text_keys import TextKeys, refuse_shared_texts, whole_rating
+from assay.formats.text_keys import TextKeys, query_text, refuse_shared_texts, whole_rating
 from assay.formats.text_lines import Content
 from assay.formats.writer import Written, export_order, write_csv
 
@@ -46,15 +45,9 @@ def _unspaced(cells: Cells, column: str, tally: Tally) -> str:
     return text
 
 
-def _spaced(text: str) -> str:
+def spaced(text: str) -> str:
+    """Return a text with a space in front of a formula, as Quepid writes it."""
     return f" {text}" if _FORMULA.match(text) else text
-
-
-def _text_of(query_id: str, given: str, queries: Mapping[str, str] | None, format: str) -> str:
-    """Return the text of a query, without which these files cannot be written."""
-    if text := (queries or {}).get(query_id) or given:
-        return text
-    raise NotValid(f"query {query_id!r} has no text, which {format} needs; add the texts (--queries queries.csv)")
 
 
 def _checked(cells: Cells, keys: TextKeys, tally: Tally) -> tuple[str, str, str]:
@@ -110,7 +103,7 @@ def _write_basic(
     def query_cell(query: str) -> str:
         if '"' in query and "," in query:
             difficult.add(query)
-        return _spaced(query)
+        return spaced(query)
 
     written = write_text_labels(
         BASIC,
@@ -179,7 +172,7 @@ def _write_book(rows: Iterable[RatingRow], stream: BinaryIO, *, queries: Mapping
     ordered = export_order(chosen)
     raters = sorted({row.rater for row in ordered if row.grade is not None and row.source != _ADJUDICATED})
     final = [_FINAL] if any(row.source == _ADJUDICATED for row in ordered) else []
-    texts = {row.query_id: _text_of(row.query_id, row.query, queries, BOOK) for row in ordered}
+    texts = {row.query_id: query_text(BOOK, row.query_id, row.query, queries) for row in ordered}
     refuse_shared_texts(BOOK, texts.items())
     stream.write(csv_row(["query", "docid", *raters, *final]).encode())
     for (query_id, doc_id), group in groupby(ordered, key=lambda row: (row.query_id, row.doc_id)):
@@ -187,7 +180,7 @@ def _write_book(rows: Iterable[RatingRow], stream: BinaryIO, *, queries: Mapping
         grades = {_FINAL if row.source == _ADJUDICATED else row.rater: row.grade for row in pair}
         # Quepid writes an empty rating with quotes.
         given = ['""' if (grade := grades.get(name)) is None else f"{grade}.0" for name in (*raters, *final)]
-        pair_cells = csv_row([_spaced(texts[query_id]), doc_id]).rstrip("\n")
+        pair_cells = csv_row([spaced(texts[query_id]), doc_id]).rstrip("\n")
         stream.write((",".join([pair_cells, *given]) + "\n").encode())
     return Written(len(ordered))
 
@@ -214,7 +207,7 @@ def _write_needs(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
         stream,
         ["query", "information_need"],
         listed,
-        lambda row: [_spaced(row.query), _spaced(row.narrative)],
+        lambda row: [spaced(row.query), spaced(row.narrative)],
         "query {0.query!r}",
     )
     return replace(written, notes=(f"{long:,} needs are longer than Quepid's limit of 255 characters",) if long else ())
