@@ -165,7 +165,9 @@ def test_the_judgment_list_and_the_manifest(api: APIClient, frozen: dict[str, An
     assert get(api, f"{path}/manifest/")["content_sha256"] == get(api, f"{path}/")["content_sha256"]
 
 
-@pytest.mark.parametrize("name", ["trec-qrels", "judgment-list", "queries-csv", "queries-tsv", "ratings-csv", "bundle"])
+@pytest.mark.parametrize(
+    "name", ["trec-qrels", "judgment-list", "queries-csv", "queries-tsv", "ratings-csv", "ratings-xlsx", "bundle"]
+)
 def test_every_export_format_answers(api: APIClient, frozen: dict[str, Any], name: str) -> None:
     assert name in frozen["formats"]
     assert api.get(f"{API}/snapshots/{frozen['id']}/export/{name}/").status_code == 200

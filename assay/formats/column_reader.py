@@ -105,6 +105,10 @@ class Layout(ABC, Generic[Row]):
         """Return the number of lines of the record that begins with the first line."""
         return 1
 
+    def spread(self, columns: dict[str, Column], lines: Places, tally: Tally) -> tuple[dict[str, Column], Places]:
+        """Return the columns of the rows, and the line of each, from those of the plain lines, each counted as one."""
+        return columns, lines
+
     def count(self, rows: Sequence[Row], tally: Tally) -> None:
         """Count all accepted rows, in the order of the file."""
 
@@ -343,7 +347,9 @@ class _File(Generic[Row]):
             tally.read(len(places[1:]))
             tally.put(bin, len(places[1:]))
             tally.once(code, None, "", done="", times=len(places[1:]))
-        return self._together(columns, lines, rows, by_key.places())
+        if len(rows) < len(lines):
+            columns, lines = {name: taken(column, rows) for name, column in columns.items()}, lines[rows]
+        return self._together(*self.layout.spread(columns, lines, tally), by_key.places())
 
     def _accept(self, lines: Places, repaired: int, careful: Places, tally: Tally) -> Keyed[Row]:
         """Count plain rows in their bins, and read the other lines carefully."""
@@ -395,17 +401,13 @@ class _File(Generic[Row]):
         for number, begin, end in zip(numbers.tolist(), begins.tolist(), ends[numbers].tolist(), strict=True):
             yield number + 1, self.data[begin : end + 1].decode()
 
-    def _together(
-        self, columns: dict[str, Column], lines: Places, rows: Places, with_care: list[tuple[int, Row]]
-    ) -> Sequence[Row]:
+    def _together(self, columns: dict[str, Column], lines: Places, with_care: list[tuple[int, Row]]) -> Sequence[Row]:
         """Return plain rows and carefully read rows in the order of the file."""
         columns["line"] = lines + 1
         if not with_care:
-            if len(rows) < len(lines):
-                columns = {name: taken(column, rows) for name, column in columns.items()}
             return RowColumns(self.layout.row, columns)
-        at = np.searchsorted(lines[rows], [line - 1 for line, _ in with_care])
-        order = np.insert(rows, at, np.arange(len(with_care)) + len(lines))
+        at = np.searchsorted(lines, [line - 1 for line, _ in with_care])
+        order = np.insert(np.arange(len(lines)), at, np.arange(len(with_care)) + len(lines))
         others = {name: like(column, [getattr(row, name) for _, row in with_care]) for name, column in columns.items()}
         tails = {name: letters_of(column) for name, column in others.items()}
         buffer, base = np.concatenate([self.buffer, *tails.values()]), len(self.buffer)

@@ -273,10 +273,11 @@ def write(rows: Iterable[RatingRow], stream: BinaryIO, *, omit_unrated: bool = T
     sheet.freeze_panes = "A2"
 
     def cell(value: object) -> Any:
+        if not isinstance(value, str) or value[:1] not in "#=":
+            return value
+        # Otherwise openpyxl would write a text such as #N/A as an error, and =1 as a formula.
         made = WriteOnlyCell(sheet, value)
-        if isinstance(value, str):
-            # Otherwise openpyxl would write a text such as #N/A as an error.
-            made.data_type = "s"
+        made.data_type = "s"
         return made
 
     sheet.append([cell(name) for name in names])

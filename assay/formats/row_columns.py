@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from itertools import repeat
 from typing import Any, TypeVar, cast, overload
 
@@ -156,7 +156,7 @@ class RowColumns(Sequence[Row]):
 
     def values(self, *names: str, order: Places | None = None) -> Iterator[tuple[Any, ...]]:
         """Yield these fields of each row without creating row objects, optionally in another order."""
-        default = {field.name: field.default for field in fields(self.make)}  # type: ignore[arg-type]
+        default = _defaults(self.make)
         for start in range(0, self._size, CHUNK):
             stop = min(start + CHUNK, self._size)
             columns: list[Any] = []
@@ -171,11 +171,15 @@ class RowColumns(Sequence[Row]):
 
     def _made(self, start: int, stop: int) -> Iterator[Row]:
         given = [
-            values_of(self.columns[field.name], start, stop) if field.name in self.columns else repeat(field.default)
-            for field in fields(self.make)  # type: ignore[arg-type]
+            values_of(self.columns[name], start, stop) if name in self.columns else repeat(default)
+            for name, default in _defaults(self.make).items()
         ]
-        # No row class that is read in columns has a default factory.
         return map(self.make, *given)
+
+
+def _defaults(row: Any) -> dict[str, Any]:
+    """Return the default of each field of a row class; rows do not change, so they share those of factories."""
+    return {one.name: one.default if one.default_factory is MISSING else one.default_factory() for one in fields(row)}
 
 
 def _small(places: Places) -> Places:

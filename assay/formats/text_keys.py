@@ -183,16 +183,14 @@ def labels_by_query(
     found: list[QueryLabels] = []
     for query_id, group in groupby(kept, key=lambda row: row.query_id):
         labels = list(group)
-        text = (queries or {}).get(query_id) or next((row.query for row in labels if row.query), "")
-        if not text:
-            raise NotValid(_without_text(format, query_id))
-        found.append(QueryLabels(query_id, text, labels))
+        own = next((row.query for row in labels if row.query), "")
+        found.append(QueryLabels(query_id, query_text(format, query_id, own, queries), labels))
     refuse_shared_texts(format, ((one.query_id, one.query) for one in found))
     return found
 
 
-def ordered_texts(format: str, ordered: Ordered[LabelRow], queries: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the text of each query of ordered labels; a missing or shared text is refused."""
+def ordered_texts(format: str, ordered: Ordered[Any], queries: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the text of each query of ordered rows; a missing or shared text is refused."""
     rows, texts = ordered.rows, dict[str, str]()
     if isinstance(rows, RowColumns):
         ids, codes = distinct(rows.texts("query_id"))
@@ -202,15 +200,16 @@ def ordered_texts(format: str, ordered: Ordered[LabelRow], queries: Mapping[str,
     else:
         for row in rows:
             texts[row.query_id] = texts.get(row.query_id) or row.query
-    texts = {query_id: (queries or {}).get(query_id) or text for query_id, text in texts.items()}
-    if missing := next((query_id for query_id, text in texts.items() if not text), None):
-        raise NotValid(_without_text(format, missing))
+    texts = {query_id: query_text(format, query_id, text, queries) for query_id, text in texts.items()}
     refuse_shared_texts(format, texts.items())
     return texts
 
 
-def _without_text(format: str, query_id: str) -> str:
-    return f"query {query_id!r} has no text, which {format} needs; add the texts (--queries queries.csv)"
+def query_text(format: str, query_id: str, own: str, queries: Mapping[str, str] | None = None) -> str:
+    """Return the text of a query, without which the format cannot be written."""
+    if text := (queries or {}).get(query_id) or own:
+        return text
+    raise NotValid(f"query {query_id!r} has no text, which {format} needs; add the texts (--queries queries.csv)")
 
 
 def refuse_shared_texts(format: str, queries: Iterable[tuple[str, str]]) -> None:

@@ -209,6 +209,13 @@ def finite_score(format: str, score: float, query_id: str, doc_id: str) -> float
     return float(score)
 
 
+def fields_left_out(format: str, rows: Sequence[object], names: Iterable[str]) -> tuple[str, ...]:
+    """Return a note that these fields are not written, if a row has a value in any of them."""
+    known = names if not isinstance(rows, RowColumns) else [name for name in names if name in rows.columns]
+    left = [name for name in known if any(getattr(row, name) not in ("", None, ()) for row in rows)]
+    return (f"{format} cannot store all fields; left out: {', '.join(left)}",) if left else ()
+
+
 def tags_left_out(format: str, ordered: Ordered[RunRow]) -> tuple[str, ...]:
     """Return a note that tags are not written, if there are any."""
     tags = sorted({tag for tag, _ in ordered.values("tag", "doc_id") if tag})

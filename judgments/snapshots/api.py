@@ -26,7 +26,17 @@ from judgments.snapshots.final_labels import EXCLUDED, SOURCES, UNRATEABLE, Cons
 from judgments.snapshots.merging import MERGES
 from judgments.web import access
 from judgments.web.downloads import resumable
-from judgments.web.endpoints import AnyAccept, Endpoint, InCollection, Rows, call, file_responses, listed, rows_called
+from judgments.web.endpoints import (
+    AnyAccept,
+    Endpoint,
+    ErrorResponse,
+    InCollection,
+    Rows,
+    call,
+    file_responses,
+    listed,
+    rows_called,
+)
 from judgments.web.serializers import Texts
 
 
@@ -69,7 +79,7 @@ class SnapshotBody(serializers.Serializer):
         return {name: value for name, value in snapshot.summary.items() if name not in left_out}
 
     def get_formats(self, snapshot: Snapshot) -> list[str]:
-        return [*snapshots.FILES, "bundle"]
+        return snapshots.formats()
 
 
 class LabelChoice(serializers.Serializer):
@@ -239,11 +249,15 @@ class OneSnapshot(OfSnapshot):
 class Export(AnyAccept, OfSnapshot):
     @call(
         "Download labels",
-        parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*snapshots.FILES, "bundle"])],
-        responses=file_responses("txt", "json", "csv", "tsv", "zip"),
+        parameters=[
+            OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*snapshots.FILES, snapshots.WORKBOOK, "bundle"])
+        ],
+        responses={**file_responses("txt", "json", "csv", "tsv", "xlsx", "zip"), 409: ErrorResponse},
     )
     def get(self) -> HttpResponseBase:
-        """Return the frozen file after checking its hash. `Range` with `If-Range` continues an interrupted download."""
+        """Return the frozen file after checking its hash, or the frozen ratings as a workbook (`ratings-xlsx`). `Range`
+        with `If-Range` continues an interrupted download.
+        """
         if self.kwargs["name"] == "manifest":  # the manifest has its own URL
             raise NotFound("The manifest is not an export format. Use manifest/ instead.")
         name, body = snapshots.download(self.snapshot, self.kwargs["name"], reader=self.user)

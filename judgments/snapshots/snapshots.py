@@ -6,6 +6,7 @@ import io
 import uuid as uuid_module
 from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 from django.core.cache import cache
@@ -16,6 +17,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
 from assay.core.ids import id_fault
 from assay.core.qrels import Qrels
+from assay.formats import FORMATS
 from assay.formats.bundles import write_zip
 from assay.formats.manifest import manifest_bytes
 from assay.formats.trec_qrels import load_qrels
@@ -152,6 +154,9 @@ def _write(
     return snapshot
 
 
+# The ratings as a workbook, which is computed on download; more ratings would take too long for a request.
+WORKBOOK, MOST_IN_WORKBOOK = "ratings-xlsx", 50_000
+
 # Labels of a snapshot never change, so smaller ones are cached, because every opened query reads them again.
 CACHED_LABELS = 200_000
 CACHE_SECONDS = 600
@@ -231,14 +236,50 @@ def download(snapshot: Snapshot, format: str, *, reader: User) -> tuple[str, byt
     return file
 
 
+def workbook_fault() -> str:
+    """Return why this server cannot write workbooks, or an empty string."""
+    if find_spec("openpyxl"):
+        return ""
+    return (
+        "XLSX needs the extra xlsx, which is not installed on this server. The operator can install it: "
+        "pip install 'assay[xlsx]'."
+    )
+
+
+def formats() -> list[str]:
+    """Return the formats of `export` on this server."""
+    return [*FILES, *([] if workbook_fault() else [WORKBOOK]), "bundle"]
+
+
 def export(snapshot: Snapshot, format: str) -> tuple[str, bytes]:
     """Return file name and bytes of one format, or of all files with the manifest as ``bundle``."""
     if format == "bundle":
         return f"{_file_name(snapshot)}.zip", _zipped(snapshot)
+    if format == WORKBOOK:
+        return f"{_file_name(snapshot)}-ratings.xlsx", _workbook(snapshot)
     path = FILES.get(format, format)
     if path not in {entry["path"] for entry in snapshot.manifest["files"]}:
-        raise NotFound(f"Unknown export format {format!r}. Available formats: {', '.join([*FILES, 'bundle'])}.")
+        raise NotFound(f"Unknown export format {format!r}. Available formats: {', '.join(formats())}.")
     return f"{_file_name(snapshot)}-{path}", read_file(snapshot, path)
+
+
+def _workbook(snapshot: Snapshot) -> bytes:
+    if fault := workbook_fault():
+        raise Conflict(fault)
+    path, stream = FILES["ratings-csv"], io.BytesIO()
+    read = FORMATS["ratings-csv"].read(read_file(snapshot, path), path=f"{snapshot}/{path}")
+    if len(read.rows) > MOST_IN_WORKBOOK:
+        raise Conflict(
+            f"This snapshot has {len(read.rows):,} ratings, and a workbook is downloaded with at most "
+            f"{MOST_IN_WORKBOOK:,}. Download {path} and convert it: assay convert {path} --to {WORKBOOK} --out "
+            "ratings.xlsx"
+        )
+    try:
+        read.report.raise_if_errors()
+        FORMATS[WORKBOOK].write(read.rows, stream)
+    except NotValid as error:
+        raise Conflict(f"{path} cannot be downloaded as a workbook: {error}.") from error
+    return stream.getvalue()
 
 
 def _file_name(snapshot: Snapshot) -> str:

@@ -1,22 +1,29 @@
 """CSV files that Quepid's pages export for a case: its queries, its detailed ratings, and its snapshots.
 
-A snapshot is a run. These files name columns in words, and double quotation marks even in cells without quotes.
+A snapshot is a run. These files name columns in words. Versions of Quepid up to 8.6 double quotation marks even in
+cells without quotes. Lines are written with LF, which Quepid reads as well as its own CRLF.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import BinaryIO
 
+from assay.core.csv_cells import csv_row, quoted
+from assay.core.errors import NotValid
 from assay.core.read_report import Tally
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, count
+from assay.formats.quepid.csv_files import spaced
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow, RunRow
-from assay.formats.text_columns import TextLabelLayout, numbered_rows
-from assay.formats.text_keys import TextKeys
+from assay.formats.text_columns import TextLabelLayout, numbered_rows, write_text_labels
+from assay.formats.text_keys import TextKeys, ordered_texts, query_text, refuse_shared_texts
 from assay.formats.text_lines import Content
+from assay.formats.writer import Written, fields_left_out, ranked_order, write_csv, write_lines
 
 CASE, DETAILED, SNAPSHOT = "quepid-case-csv", "quepid-detailed-csv", "quepid-snapshot-csv"
 CASE_HEADER = "Team Name,Case Name,Case ID,Query Text,Score,Date Last Scored,Count,Information Need,Notes,Options"
@@ -43,6 +50,12 @@ _SNAPSHOT = Columns(
     silent=frozenset({"snapshot time", "case id"}),
 )
 _ESCAPED = re.compile(" [-=+@]")
+_WRAPPED = re.compile(r"[,\r\n]")
+# Fields of queries and of labels that Quepid's files have no place for.
+NOT_OF_QUERIES = (
+    *("group", "tier", "frequency", "clients", "probability", "weight", "stratum", "share", "also", "language"),
+)
+NOT_OF_LABELS = ("copied_from", "group")
 
 
 def _plain(cells: Cells, column: str, tally: Tally) -> str:
@@ -51,10 +64,19 @@ def _plain(cells: Cells, column: str, tally: Tally) -> str:
     if _ESCAPED.match(text):
         tally.once("W37", cells.line, "a space in front of a formula", done="removed", column=column)
         text = text[1:]
-    if '""' in text:
+    # In a cell with quotes, the doubled marks are single ones already.
+    if '""' in text and not _WRAPPED.search(text) and quoted(text) not in cells.raw:
         tally.once("W37", cells.line, "doubled quotation marks", done="read as single ones", column=column)
         text = text.replace('""', '"')
     return text
+
+
+def _written(format: str, text: str) -> str:
+    """Return a text with a space in front of a formula; one that already has this space is refused."""
+    if _ESCAPED.match(text):
+        fix = "remove the space at its beginning"
+        raise NotValid(f"{format} cannot contain {text!r}, which would be read as {text[1:]!r}; {fix}")
+    return spaced(text)
 
 
 def _read_case(content: Content, tally: Tally) -> Iterator[QueryRow]:
@@ -71,6 +93,28 @@ def _read_case(content: Content, tally: Tally) -> Iterator[QueryRow]:
             continue
         by_key.add(text, need, row, cells.line, cells.raw)
     yield from keys.padded(by_key.rows())
+
+
+def _write_case(
+    rows: Iterable[QueryRow],
+    stream: BinaryIO,
+    *,
+    team: object = "",
+    name: object = "Assay",
+    case_id: object = "",
+) -> Written:
+    """Write queries and needs; the columns of scores and notes stay empty."""
+    listed = sorted(rows, key=lambda row: row.query_id)
+    refuse_shared_texts(CASE, ((row.query_id, row.query) for row in listed))
+    of_case = [_written(CASE, str(value)) for value in (team, name, case_id)]
+
+    def cells(row: QueryRow) -> list[str]:
+        texts = query_text(CASE, row.query_id, row.query), row.narrative
+        query, need = (_written(CASE, text) for text in texts)
+        return [*of_case, query, "", "", "", need, "", ""]
+
+    written = write_csv(stream, CASE_HEADER.split(","), listed, cells, "query {0.query_id!r}")
+    return replace(written, notes=fields_left_out(CASE, listed, NOT_OF_QUERIES))
 
 
 class _Detailed(TextLabelLayout):
@@ -92,6 +136,32 @@ def _read_detailed(
     layout = _Detailed(content, _DETAILED)
     layout.grades, layout.conflicts = grades, conflicts
     return numbered_rows(content, tally, layout)
+
+
+def _write_detailed(
+    rows: Iterable[LabelRow],
+    stream: BinaryIO,
+    *,
+    queries: Mapping[str, str] | None = None,
+    omit_unrated: bool = True,
+    team: object = "",
+    name: object = "Assay",
+    case_id: object = "",
+) -> Written:
+    """Write labels; the columns of positions and titles stay empty."""
+    listed = rows if isinstance(rows, Sequence) else list(rows)
+    of_case = csv_row([_written(DETAILED, str(value)) for value in (team, name, case_id)]).rstrip("\n")
+    written = write_text_labels(
+        DETAILED,
+        DETAILED_HEADER.split(","),
+        lambda query, doc_id, grade: f"{of_case},{query},{doc_id},,,{grade}\n",
+        listed,
+        stream,
+        queries,
+        query_cell=lambda query: _written(DETAILED, query),
+        omit_unrated=omit_unrated,
+    )
+    return replace(written, notes=fields_left_out(DETAILED, listed, NOT_OF_LABELS))
 
 
 def _read_snapshot(content: Content, tally: Tally, *, snapshot: str | None = None) -> Iterator[RunRow]:
@@ -136,16 +206,47 @@ def _result(cells: Cells, tag: str, keys: TextKeys, tally: Tally) -> RunRow:
     return RunRow(query_id, doc_id, float(-position), position, tag, cells.line, text, True)
 
 
+def _write_snapshot(
+    rows: Iterable[RunRow],
+    stream: BinaryIO,
+    *,
+    queries: Mapping[str, str] | None = None,
+    tag: object = "",
+    time: object = "",
+    case_id: object = "",
+) -> Written:
+    """Write a run as one snapshot, named by the tag; the scores are lost."""
+    ordered = ranked_order(rows)
+    tags = sorted({own for own, _ in ordered.values("tag", "doc_id") if own})
+    if len(tags) > 1 and not tag:
+        shown = ", ".join(map(repr, tags[:3])) + (f" and {len(tags) - 3} more" if tags[3:] else "")
+        raise NotValid(f"{SNAPSHOT} contains one snapshot, but the run has several tags: {shown}; name it (--tag NAME)")
+    name = str(tag) or next(iter(tags), "Assay")
+    texts = ordered_texts(SNAPSHOT, ordered, queries)
+    cells = {query_id: quoted(_written(SNAPSHOT, text)) for query_id, text in texts.items()}
+    of_snapshot = csv_row([_written(SNAPSHOT, str(value)) for value in (name, time, case_id)]).rstrip("\n")
+    stream.write(csv_row(SNAPSHOT_HEADER.split(",")).encode())
+    values = ordered.values("query_id", "doc_id", "rank")
+    try:
+        write_lines(
+            stream, (f"{of_snapshot},{cells[query_id]},{quoted(doc_id)},{rank}\n" for query_id, doc_id, rank in values)
+        )
+    except UnicodeEncodeError as error:
+        raise NotValid(f"{SNAPSHOT}: an id or a query cannot be written as UTF-8: {error}") from error
+    lost = any(score != -rank for score, rank in ordered.values("score", "rank"))
+    return Written(len(ordered), (f"{SNAPSHOT} cannot store scores; only the positions are written",) if lost else ())
+
+
 CASE_FORMAT = Format(
     name=CASE,
     title="Quepid case, CSV",
     tool="Quepid",
     kind="queries",
     extensions=(".csv",),
-    description="The queries and information needs of a case; its scores and notes are not read.",
+    description="The queries and information needs of a case; its scores and notes are neither read nor written.",
     read=reader(CASE, CASE_HEADER, _read_case, empty="queries"),
-    write=None,
-    example=f"{CASE_HEADER}\nMovies,Films,7,star wars,0.75,2024-05-02,8,Films of the series,,\n",
+    write=_write_case,
+    example=f"{CASE_HEADER}\n,Assay,,star wars,,,,Films of the series,,\n",
     options=reader_options("encoding"),
     by_text=True,
 )
@@ -155,10 +256,13 @@ DETAILED_FORMAT = Format(
     tool="Quepid",
     kind="qrels",
     extensions=(".csv",),
-    description="The ratings of a case with the position, title and fields of each document, which are not read.",
+    description=(
+        "The ratings of a case with the position, title and fields of each document, which are neither read nor "
+        "written."
+    ),
     read=reader(DETAILED, DETAILED_HEADER, _read_detailed),
-    write=None,
-    example=f"{DETAILED_HEADER}\nMovies,Films,7,dog,d1,1,Good dog,3\nMovies,Films,7,dog,d2,2,Dog,\n",
+    write=_write_detailed,
+    example=f"{DETAILED_HEADER}\n,Assay,,dog,d1,,,3\n,Assay,,dog,d2,,,0\n",
     options=reader_options("grades conflicts encoding"),
     by_text=True,
 )
@@ -168,12 +272,13 @@ SNAPSHOT_FORMAT = Format(
     tool="Quepid",
     kind="run",
     extensions=(".csv",),
-    description="The documents of each query in a snapshot of a case, as a run; the score is minus the position.",
-    read=reader(SNAPSHOT, SNAPSHOT_HEADER, _read_snapshot, empty="results"),
-    write=None,
-    example=(
-        f"{SNAPSHOT_HEADER}\nBaseline,2026-03-05T12:00:00Z,8,dog,doc-1,1\nBaseline,2026-03-05T12:00:00Z,8,dog,doc-2,2\n"
+    description=(
+        "The documents of each query in a snapshot of a case, as a run; the score is minus the position. Quepid's list "
+        "of cases imports it with the number of a case: `--set case_id=8`."
     ),
+    read=reader(SNAPSHOT, SNAPSHOT_HEADER, _read_snapshot, empty="results"),
+    write=_write_snapshot,
+    example=f"{SNAPSHOT_HEADER}\nBaseline,,,dog,doc-1,1\nBaseline,,,dog,doc-2,2\n",
     options=reader_options("snapshot encoding", snapshot="the snapshot to read, if the file contains several"),
     by_text=True,
 )

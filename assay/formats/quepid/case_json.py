@@ -6,7 +6,7 @@ Search settings may contain passwords. They are neither read nor reported with t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
@@ -15,21 +15,30 @@ from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault
 from assay.formats.json_lines import id_text, object_parts, refuse_unstorable
 from assay.formats.json_rows import text
+from assay.formats.quepid.case_csv import NOT_OF_LABELS, NOT_OF_QUERIES
 from assay.formats.reader import reader
 from assay.formats.row_types import LabelRow, QueryRow
-from assay.formats.text_keys import TextKeys, TextLabels, labels_by_query, number_text
+from assay.formats.text_keys import TextKeys, TextLabels, labels_by_query, number_text, query_text, refuse_shared_texts
 from assay.formats.text_lines import MAX_TEXT, Content
 from assay.formats.value_kinds import value_kind
-from assay.formats.writer import Written
+from assay.formats.writer import Written, fields_left_out
 
 RATINGS, CASE, QUERIES = "quepid-ratings-json", "quepid-case", "quepid-case-queries"
 _LINE = '{"queries": [{"query": "star trek", "ratings": {"193": 1.0}}]}'
 _CASE_LINE = '{"case_name": "Films", "queries": [{"query_text": "star trek", "ratings": []}]}'
 _WRAPPER = "case"
-_EXAMPLE = (
-    '{"case_name": "Films", "queries": [\n'
-    ' {"query_text": "star wars", "information_need": "Films of the series", "ratings": [\n'
-    '  {"doc_id": "11", "rating": 3.0, "user_email": null}]}]}\n'
+_LABELS = (
+    '{"case_name": "Assay", "queries": [\n  {"query_text": "star wars", "information_need": null, "ratings": '
+    '[{"doc_id": "11", "rating": 3.0, "user_email": null}]}\n]}\n'
+)
+_NEEDS = (
+    '{"case_name": "Assay", "queries": [\n'
+    '  {"query_text": "star wars", "information_need": "Films of the series", "ratings": []}\n]}\n'
+)
+# Members of an exported case that the rows do not have.
+_INCOMPLETE = (
+    "Quepid imports a case only with its scorer and search settings; copy the members scorer and try from an export of "
+    "a case in your Quepid"
 )
 
 
@@ -118,17 +127,53 @@ def _read_queries(content: Content, tally: Tally) -> Iterator[QueryRow]:
 
 def _write(rows: Iterable[LabelRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None) -> Written:
     """Write one query per line."""
-    lines, written = [], 0
-    for one in labels_by_query(RATINGS, rows, queries):
+    found = labels_by_query(RATINGS, rows, queries)
+    lines = []
+    for one in found:
         ratings = ", ".join(f"{_quoted(row.doc_id)}: {number_text(row.grade or 0)}" for row in one.labels)
-        lines.append(f'  {{"query": {_quoted(one.query)}, "ratings": {{{ratings}}}}}')
-        written += len(one.labels)
-    body = "[\n" + ",\n".join(lines) + "\n]" if lines else "[]"
+        lines.append(f'{{"query": {_quoted(one.query)}, "ratings": {{{ratings}}}}}')
+    _write_lines(stream, "", lines)
+    return Written(sum(len(one.labels) for one in found))
+
+
+def _write_case(
+    rows: Iterable[LabelRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None, name: object = "Assay"
+) -> Written:
+    """Write the labels of a case, without needs and settings."""
+    found = labels_by_query(CASE, rows, queries)
+    _write_queries(stream, name, ((one.query, "", one.labels) for one in found))
+    labels = [row for one in found for row in one.labels]
+    return _incomplete(len(labels), fields_left_out(CASE, labels, NOT_OF_LABELS))
+
+
+def _write_needs(rows: Iterable[QueryRow], stream: BinaryIO, *, name: object = "Assay") -> Written:
+    """Write the queries of a case, without ratings and settings."""
+    listed = sorted(rows, key=lambda row: row.query_id)
+    refuse_shared_texts(QUERIES, ((row.query_id, row.query) for row in listed))
+    _write_queries(stream, name, ((query_text(QUERIES, row.query_id, row.query), row.narrative, ()) for row in listed))
+    return _incomplete(len(listed), fields_left_out(QUERIES, listed, NOT_OF_QUERIES))
+
+
+def _incomplete(rows: int, notes: tuple[str, ...]) -> Written:
+    return Written(rows, (*notes, _INCOMPLETE) if rows else ())
+
+
+def _write_queries(stream: BinaryIO, name: object, queries: Iterable[tuple[str, str, Sequence[LabelRow]]]) -> None:
+    """Write a case from the text, need and labels of each query."""
+    lines = []
+    for query, need, labels in queries:
+        ratings = [{"doc_id": row.doc_id, "rating": float(row.grade or 0), "user_email": None} for row in labels]
+        of = {"query_text": query, "information_need": need or None, "ratings": ratings}
+        lines.append(json.dumps(of, ensure_ascii=False))
+    _write_lines(stream, f'"case_name": {_quoted(str(name))}, ', lines)
+
+
+def _write_lines(stream: BinaryIO, head: str, lines: list[str]) -> None:
+    body = "[\n  " + ",\n  ".join(lines) + "\n]" if lines else "[]"
     try:
-        stream.write(f'{{"queries": {body}}}\n'.encode())
+        stream.write(f'{{{head}"queries": {body}}}\n'.encode())
     except UnicodeEncodeError as error:
         raise NotValid(f"cannot be written as UTF-8: {error}") from error
-    return Written(written)
 
 
 def _quoted(text: str) -> str:
@@ -154,10 +199,13 @@ CASE_FORMAT = Format(
     tool="Quepid",
     kind="qrels",
     extensions=(".json",),
-    description="The ratings of an exported case; its search settings, which may contain passwords, are not read.",
+    description=(
+        "The ratings of an exported case; its search settings, which may contain passwords, are neither read nor "
+        "written."
+    ),
     read=reader(CASE, _CASE_LINE, _read_labels),
-    write=None,
-    example=_EXAMPLE,
+    write=_write_case,
+    example=_LABELS,
     options=reader_options("grades conflicts encoding"),
     by_text=True,
 )
@@ -169,8 +217,8 @@ QUERIES_FORMAT = Format(
     extensions=(".json",),
     description="The queries and information needs of an exported case, the same file as quepid-case.",
     read=reader(QUERIES, _CASE_LINE, _read_queries),
-    write=None,
-    example=_EXAMPLE,
+    write=_write_needs,
+    example=_NEEDS,
     options=reader_options("encoding"),
     by_text=True,
 )

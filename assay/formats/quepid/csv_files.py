@@ -9,21 +9,29 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import BinaryIO
+from typing import BinaryIO, cast
+
+import numpy as np
+import numpy.typing as npt
 
 from assay.core.csv_cells import csv_row
-from assay.core.errors import NotValid
 from assay.core.read_report import Tally
+from assay.core.text_column import Places
+from assay.formats.column_reader import Lines, Plain, count_grades, plain_ids, rows_in_columns
+from assay.formats.csv_columns import CsvLayout
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.documents import document_of
 from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
 from assay.formats.quepid.book_json import BookRating, pseudonyms
+from assay.formats.queries import could_be_query, may_be_personal
 from assay.formats.reader import note_unusual, reader
+from assay.formats.row_columns import Coded, Column, taken
 from assay.formats.row_types import LabelRow, QueryRow, RatingRow
 from assay.formats.text_columns import TextLabelLayout, numbered_rows, write_text_labels
-from assay.formats.text_keys import TextKeys, refuse_shared_texts, whole_rating
+from assay.formats.text_keys import TextKeys, numbered, query_text, refuse_shared_texts, whole_rating
 from assay.formats.text_lines import Content
+from assay.formats.trec_lines import Fields
 from assay.formats.writer import Written, export_order, write_csv
 
 BASIC, BOOK, NEEDS, QUAERITE = "quepid-basic-csv", "quepid-book-csv", "quepid-needs-csv", "quaerite-csv"
@@ -46,15 +54,9 @@ def _unspaced(cells: Cells, column: str, tally: Tally) -> str:
     return text
 
 
-def _spaced(text: str) -> str:
+def spaced(text: str) -> str:
+    """Return a text with a space in front of a formula, as Quepid writes it."""
     return f" {text}" if _FORMULA.match(text) else text
-
-
-def _text_of(query_id: str, given: str, queries: Mapping[str, str] | None, format: str) -> str:
-    """Return the text of a query, without which these files cannot be written."""
-    if text := (queries or {}).get(query_id) or given:
-        return text
-    raise NotValid(f"query {query_id!r} has no text, which {format} needs; add the texts (--queries queries.csv)")
 
 
 def _checked(cells: Cells, keys: TextKeys, tally: Tally) -> tuple[str, str, str]:
@@ -66,6 +68,11 @@ def _checked(cells: Cells, keys: TextKeys, tally: Tally) -> tuple[str, str, str]
     return query_id, text, doc_id
 
 
+def _is_plain(query: str) -> bool:
+    """Return whether a query can be read without a change or a warning."""
+    return query[:1] != " " and could_be_query(query) and not may_be_personal(query)
+
+
 class _Spaced(TextLabelLayout):
     """Layout of Quepid's own files, with a space in front of a query that is a formula."""
 
@@ -73,7 +80,7 @@ class _Spaced(TextLabelLayout):
         return _unspaced(cells, "query", tally)
 
     def is_plain(self, query: str) -> bool:
-        return query[:1] != " " and super().is_plain(query)
+        return _is_plain(query)
 
 
 def _read_basic(
@@ -110,7 +117,7 @@ def _write_basic(
     def query_cell(query: str) -> str:
         if '"' in query and "," in query:
             difficult.add(query)
-        return _spaced(query)
+        return spaced(query)
 
     written = write_text_labels(
         BASIC,
@@ -134,21 +141,71 @@ def _write_quaerite(rows: Iterable[LabelRow], stream: BinaryIO, *, queries: Mapp
     return write_text_labels(QUAERITE, header, line, rows, stream, queries)
 
 
-def _read_book(content: Content, tally: Tally) -> Iterator[RatingRow]:
-    keys, by_key = TextKeys(tally), Keyed[RatingRow](tally)
-    names: dict[str, str] = {}
-    for cells in read_table(content, tally, _BOOK, unescaped=False):
-        given = {name: text.strip() for name, text in cells.others.items() if name.casefold() not in _DOCUMENT}
-        names = names or pseudonyms((name for name in given if name.casefold() != _FINAL), _OWN)
+class _Book(CsvLayout[BookRating]):
+    """Layout of a book: a line has a rating in the column of each rater, and counts as one row for each rating."""
+
+    row = BookRating
+    keys = ("query", "doc_id")
+
+    def begin(self, lines: Lines, tally: Tally) -> None:
+        super().begin(lines, tally)
+        others = self.header.others if self.header else {}
+        self.documents = [name for name in others if name.casefold() in _DOCUMENT]
+        names = [name for name in others if name.casefold() not in _DOCUMENT]
+        # The rater and the source of each column with ratings.
+        self.raters = dict.fromkeys(names, ("final", _ADJUDICATED))
+        own = pseudonyms((name for name in names if name.casefold() != _FINAL), _OWN)
+        self.raters |= {name: (rater, "human") for name, rater in own.items()}
+
+    def keyed(self, tally: Tally) -> Keyed[BookRating]:
+        self._text_keys = TextKeys(tally)
+        return super().keyed(tally)
+
+    def split(self, data: bytes) -> Fields | None:
+        several_finals = sum(source == _ADJUDICATED for _, source in self.raters.values()) > 1
+        return None if self.documents or several_finals else super().split(data)
+
+    def plain(self, fields: Fields) -> Plain:
+        queries, doc_ids = fields.texts(self.places["query"]), fields.texts(self.places["docid"])
+        good = plain_ids(doc_ids) & Coded.of(queries).where(_is_plain)
+        columns: dict[str, Column] = {"query": queries, "doc_id": doc_ids}
+        others = self.header.others if self.header else {}
+        for number, name in enumerate(self.raters):
+            columns[f"grade {number}"] = grades = Coded.of(fields.texts(others[name])).mapped(_grade_or_fault)
+            good &= ~grades.where(lambda grade: isinstance(grade, RowFault))
+        return Plain(columns, good)
+
+    def spread(self, columns: dict[str, Column], lines: Places, tally: Tally) -> tuple[dict[str, Column], Places]:
+        cells = [cast(Coded, columns[f"grade {number}"]) for number in range(len(self.raters))]
+        graded = [one.where(lambda grade: grade is not None) for one in cells]
+        # A line without a rating is a pair that no rater has rated.
+        unrated = ~np.any(graded, axis=0) if graded else np.ones(len(lines), dtype=np.bool_)
+        line, place = np.nonzero(np.column_stack([*graded, unrated]))
+        tally.read(len(line) - len(lines))
+        tally.put("accepted", len(line) - len(lines))
+        grades = np.column_stack([*map(_numbers, cells), np.zeros(len(lines), dtype=np.int64)])[line, place]
+        values, codes = np.unique(grades, return_inverse=True)
+        codes[place == len(cells)] = len(values)
+        of_place = Coded([*self.raters.values(), ("", "human")], place.astype(np.int32))
+        of_rows: dict[str, Column] = {
+            **{name: taken(columns[name], line) for name in self.keys},
+            "rater": of_place.mapped(lambda one: one[0]),
+            "grade": Coded([*values.tolist(), None], codes.astype(np.int32)),
+            "state": of_place.mapped(lambda one: "graded" if one[0] else "unrated"),
+            "source": of_place.mapped(lambda one: one[1]),
+        }
+        return of_rows, lines[line]
+
+    def add(self, cells: Cells, tally: Tally, by_key: Keyed[BookRating]) -> None:
         try:
-            query_id, text, doc_id = _checked(cells, keys, tally)
-            grades = {name: whole_rating(grade) for name, grade in given.items() if grade}
+            query_id, text, doc_id = _checked(cells, self._text_keys, tally)
+            given = ((name, cells.others[name].strip()) for name in self.raters)
+            grades = {name: whole_rating(grade) for name, grade in given if grade}
         except RowFault as fault:
-            tally.reject(
-                fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=f"{cells.of['docid']}"
-            )
-            continue
-        fields = {name: text for name, text in cells.others.items() if name.casefold() in _DOCUMENT and text}
+            fix = fault.fix or tally.expected
+            tally.reject(fault.code, cells.line, str(fault), fix=fix, raw=f"{cells.of['docid']}")
+            return
+        fields = {name: cells.others[name] for name in self.documents if cells.others[name]}
         pair = BookRating(
             *(query_id, doc_id, "", None, "unrated"),
             query=text,
@@ -156,21 +213,35 @@ def _read_book(content: Content, tally: Tally) -> Iterator[RatingRow]:
             by_text=True,
             document=document_of(doc_id, fields, cells.line) if fields else None,
         )
-        rows = [_rated(pair, names, name, grade) for name, grade in grades.items()] or [pair]
+        rows = [self._rated(pair, name, grade) for name, grade in grades.items()] or [pair]
         # The line is one unit, and each further rating of it is one more.
         tally.read(len(rows) - 1)
         for row in rows:
             answer = row.state if row.grade is None else row.grade
-            by_key.add((query_id, doc_id, row.rater), answer, row, cells.line, f"{doc_id} {row.rater}")
-            if row.grade is not None:
-                tally.grade(row.grade)
-    yield from keys.padded(by_key.rows())
+            by_key.add((text, doc_id, row.rater), answer, row, cells.line, f"{doc_id} {row.rater}")
+
+    def _rated(self, pair: BookRating, name: str, grade: int) -> BookRating:
+        rater, source = self.raters[name]
+        return replace(pair, rater=rater, grade=grade, state="graded", source=source)
+
+    def count(self, rows: Sequence[BookRating], tally: Tally) -> None:
+        count_grades(rows, tally)
 
 
-def _rated(pair: BookRating, names: Mapping[str, str], name: str, grade: int) -> BookRating:
-    if name.casefold() == _FINAL:
-        return replace(pair, rater="final", grade=grade, state="graded", source=_ADJUDICATED)
-    return replace(pair, rater=names[name], grade=grade, state="graded")
+def _grade_or_fault(text: str) -> int | RowFault | None:
+    try:
+        return whole_rating(text.strip()) if text.strip() else None
+    except RowFault as fault:
+        return fault
+
+
+def _numbers(grades: Coded) -> npt.NDArray[np.int64]:
+    return np.array([grade if isinstance(grade, int) else 0 for grade in grades.values], dtype=np.int64)[grades.codes]
+
+
+def _read_book(content: Content, tally: Tally) -> Sequence[BookRating]:
+    rows = rows_in_columns(content, tally, _Book(content, _BOOK, unescaped=False))
+    return numbered(rows) if rows else []
 
 
 def _write_book(rows: Iterable[RatingRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None) -> Written:
@@ -179,7 +250,7 @@ def _write_book(rows: Iterable[RatingRow], stream: BinaryIO, *, queries: Mapping
     ordered = export_order(chosen)
     raters = sorted({row.rater for row in ordered if row.grade is not None and row.source != _ADJUDICATED})
     final = [_FINAL] if any(row.source == _ADJUDICATED for row in ordered) else []
-    texts = {row.query_id: _text_of(row.query_id, row.query, queries, BOOK) for row in ordered}
+    texts = {row.query_id: query_text(BOOK, row.query_id, row.query, queries) for row in ordered}
     refuse_shared_texts(BOOK, texts.items())
     stream.write(csv_row(["query", "docid", *raters, *final]).encode())
     for (query_id, doc_id), group in groupby(ordered, key=lambda row: (row.query_id, row.doc_id)):
@@ -187,7 +258,7 @@ def _write_book(rows: Iterable[RatingRow], stream: BinaryIO, *, queries: Mapping
         grades = {_FINAL if row.source == _ADJUDICATED else row.rater: row.grade for row in pair}
         # Quepid writes an empty rating with quotes.
         given = ['""' if (grade := grades.get(name)) is None else f"{grade}.0" for name in (*raters, *final)]
-        pair_cells = csv_row([_spaced(texts[query_id]), doc_id]).rstrip("\n")
+        pair_cells = csv_row([spaced(texts[query_id]), doc_id]).rstrip("\n")
         stream.write((",".join([pair_cells, *given]) + "\n").encode())
     return Written(len(ordered))
 
@@ -214,7 +285,7 @@ def _write_needs(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
         stream,
         ["query", "information_need"],
         listed,
-        lambda row: [_spaced(row.query), _spaced(row.narrative)],
+        lambda row: [spaced(row.query), spaced(row.narrative)],
         "query {0.query!r}",
     )
     return replace(written, notes=(f"{long:,} needs are longer than Quepid's limit of 255 characters",) if long else ())

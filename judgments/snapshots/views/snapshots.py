@@ -255,6 +255,7 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
         "hashes": grade_visibility.may_read_hashes(request.user, row.collection),
         "top": max(scale, default=3),
         "files": manifest["files"],
+        "workbook_fault": snapshots.workbook_fault(),
         "rounds": [_round(one) for one in manifest["rounds"]],
         "merge": manifest.get("merge", {}),
         "provenance": manifest["provenance"],

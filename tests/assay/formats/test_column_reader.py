@@ -44,6 +44,7 @@ FILES = {
     "quepid-detailed-csv": (",", True, ["query text", "doc id", "rating"]),
     "qrels-csv": (";", True, ["doc_id", "query_id", "grade"]),
     "quepid-basic-csv": (",", True, ["query", "docid", "rating"]),
+    "quepid-book-csv": (",", True, ["query", "docid", "Ann", "final_rating", "Bob"]),
     "quaerite-csv": (",", True, ["rating", "docid", "query"]),
     "query-log-csv": (",", True, ["query", "count", "clients", "language"]),
     "run-csv": (",", True, ["query_id", "doc_id", "rank", "score", "tag"]),
@@ -67,6 +68,7 @@ def files(draw: st.DrawFn, name: str) -> bytes:
     cell = values(IDS, ODD_IDS + QUOTED)
     number = values(GRADES, ODD_GRADES)
     by_name = dict.fromkeys(("grade", "rating", "score", "rank", "count", "clients"), number)
+    by_name |= dict.fromkeys(("Ann", "final_rating", "Bob"), values([*GRADES, "", '""'], ODD_GRADES))
     by_name |= {"state": values(["", "graded"], STATES), "ms_active": values(["12", ""], ODD_GRADES)}
     row = st.tuples(*(by_name.get(column, cell) for column in columns)).map(separator.join)
     lines = draw(st.lists(st.one_of(row, row, row, row, row, row, st.sampled_from(LINES)), max_size=40))
@@ -91,7 +93,8 @@ def test_odd_lines_are_reported_as_the_careful_reader_reports_them(name: str, da
     file = data.draw(files(name))
     repeated: list[dict[str, Any]] = [{"repeated": "sum"}, {"repeated": "max"}, {"repeated": "first"}]
     graded: list[dict[str, Any]] = [{"grades": (0, 1, 2, 3)}, {"grades": (0, 1, 2, 3), "conflicts": "last"}]
-    options = data.draw(st.sampled_from([{}, *(repeated if "log" in name else [] if "run" in name else graded)]))
+    of_format = repeated if "log" in name else [] if "run" in name or "book" in name else graded
+    options = data.draw(st.sampled_from([{}, *of_format]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(column_reader, "PIECE", data.draw(st.sampled_from([40, 400, 1 << 20])))
         # Lines are read with care as soon as one is odd, or only where that one is.

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from assay.core.errors import UnreadableInput
+from assay.core.errors import NotValid, UnreadableInput
 from assay.core.read_report import Report
 from assay.formats import FORMATS, sniff
 from assay.formats.qrels_and_runs import load_qrels, load_run
+from assay.formats.row_types import LabelRow, QueryRow, RunRow
+from assay.formats.writer import Written
 
 
 def read(name: str, data: bytes, **options: Any) -> tuple[list[Any], Report]:
@@ -17,7 +21,14 @@ def read(name: str, data: bytes, **options: Any) -> tuple[list[Any], Report]:
     return list(result.rows), result.report
 
 
-# o19s/quepid, spec/javascripts/vitest/utils/case_csv.test.js
+def written(format: str, rows: list[Any], **options: Any) -> tuple[str, Written]:
+    stream, write = io.BytesIO(), FORMATS[format].write
+    assert write is not None
+    result = write(rows, stream, **options)
+    return stream.getvalue().decode(), result
+
+
+# o19s/quepid, app/javascript/utils/case_csv.test.js
 CASE = (
     b"Team Name,Case Name,Case ID,Query Text,Score,Date Last Scored,Count,Information Need,Notes,Options\r\n"
     b"Test Team,Test Case,8,dog,30,2015-07-14 16:08:55,,,This dog looks like a great dog.,\r\n"
@@ -98,9 +109,129 @@ def test_ratings_and_snapshot_are_joined_by_text():
     assert run == {"dog": {"doc-1": -1.0, "doc-2": -2.0}}
 
 
-@pytest.mark.parametrize("name", ["quepid-case-csv", "quepid-detailed-csv", "quepid-snapshot-csv"])
-def test_formats_that_are_only_read(name: str):
-    assert FORMATS[name].write is None
+# Values that Quepid's own test of its case file has, without scores, dates and notes.
+CASE_WRITTEN = (
+    "Team Name,Case Name,Case ID,Query Text,Score,Date Last Scored,Count,Information Need,Notes,Options\n"
+    "Test Team,Test Case,8,dog,,,,This dog looks like a great dog.,,\n"
+    'Test Team,Test Case,8,cat,,,,"Is this ""really"" a ""cat""?",,\n'
+    "Test Team,Test Case,8,foo,,,,chil'laxin,,\n"
+)
+
+
+def test_bytes_of_a_case():
+    rows = [
+        QueryRow("q1", "dog", "This dog looks like a great dog."),
+        QueryRow("q3", "foo", "chil'laxin"),
+        QueryRow("q2", "cat", 'Is this "really" a "cat"?', tier="head", weight=0.5),
+    ]
+    text, result = written("quepid-case-csv", rows, team="Test Team", name="Test Case", case_id=8)
+    assert text == CASE_WRITTEN
+    assert result.notes == ("quepid-case-csv cannot store all fields; left out: tier, weight",)
+    again, report = read("quepid-case-csv", text.encode())
+    assert {(row.query, row.narrative) for row in again} == {(row.query, row.narrative) for row in rows}
+    assert report.codes == {}
+
+
+def test_bytes_of_detailed_ratings():
+    rows = [
+        LabelRow("q1", "doc-2", 3.0, query="dog"),
+        LabelRow("q1", "=doc,1", 0.0, query="dog", copied_from=("q2", "d", "same")),
+        LabelRow("q1", "doc-3", None, query="dog"),
+        LabelRow("q2", "doc-1", 2.5, query='=a "cat"'),
+    ]
+    text, result = written("quepid-detailed-csv", rows, name="Case", case_id=8)
+    assert text == (
+        "Team Name,Case Name,Case ID,Query Text,Doc ID,Doc Position,Title,Rating\n"
+        ',Case,8,dog,"=doc,1",,,0\n'
+        ",Case,8,dog,doc-2,,,3\n"
+        ',Case,8," =a ""cat""",doc-1,,,2.5\n'
+    )
+    assert result.notes == ("quepid-detailed-csv cannot store all fields; left out: copied_from",)
+    assert "doc-3,,,\n" in written("quepid-detailed-csv", rows, omit_unrated=False)[0]
+    again, _ = read("quepid-detailed-csv", text.encode())
+    assert written("quepid-detailed-csv", again, name="Case", case_id=8)[0] == text
+
+
+TIME = "2026-03-05T12:00:00Z"
+
+
+def test_bytes_of_a_snapshot():
+    scores, tag = {"doc-2": 1.5, "doc-1": 7.0}, "(3/5/26) Weekly check"
+    rows = [RunRow("q1", doc_id, score, tag=tag, query="dog") for doc_id, score in scores.items()]
+    text, result = written("quepid-snapshot-csv", rows, time=TIME, case_id=8)
+    assert text == (
+        "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position\n"
+        "(3/5/26) Weekly check,2026-03-05T12:00:00Z,8,dog,doc-1,1\n"
+        "(3/5/26) Weekly check,2026-03-05T12:00:00Z,8,dog,doc-2,2\n"
+    )
+    assert result.notes == ("quepid-snapshot-csv cannot store scores; only the positions are written",)
+    again, _ = read("quepid-snapshot-csv", text.encode())
+    assert written("quepid-snapshot-csv", again, time=TIME, case_id=8) == (text, Written(2))
+    assert "\nAfter,,,dog,doc-1,1\n" in written("quepid-snapshot-csv", rows, tag="After")[0]
+
+
+def test_the_positions_of_quepids_own_snapshot_come_back():
+    text, _ = written("quepid-snapshot-csv", read("quepid-snapshot-csv", SNAPSHOT)[0], time=TIME, case_id=8)
+    assert text.splitlines() == [",".join(line.split(",")[:6]) for line in SNAPSHOT.decode().splitlines()]
+
+
+ODD = [
+    'a "b", c',
+    'two ""quotes""',
+    '""',
+    "a\tb",
+    "a\nb",
+    "a\r\nb",
+    "caf\u00e9 \U0001f600",
+    "=1+1",
+    "'=1",
+    " x",
+    "\u202e",
+]
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_odd_texts_come_back(text: str):
+    for name, rows in {
+        "quepid-case-csv": [QueryRow("q001", text, text)],
+        "quepid-detailed-csv": [LabelRow("q001", "d1", 3.0, query=text)],
+        "quepid-snapshot-csv": [RunRow("q001", "d1", -1.0, rank=1, tag="a", query=text)],
+    }.items():
+        again, report = read(name, written(name, rows)[0].encode())
+        assert report.ok
+        assert again == rows
+        assert again[0].query == text
+
+
+@pytest.mark.parametrize("text", [" =x", "\ud800", ""])
+def test_texts_that_would_come_back_changed_are_refused(text: str):
+    for name, row in {
+        "quepid-case-csv": QueryRow("q1", text),
+        "quepid-detailed-csv": LabelRow("q1", "d1", 3.0, query=text),
+        "quepid-snapshot-csv": RunRow("q1", "d1", 1.0, tag="a", query=text),
+    }.items():
+        with pytest.raises(NotValid):
+            written(name, [row])
+
+
+def test_a_run_with_several_tags_is_not_one_snapshot():
+    rows = [RunRow("q1", doc_id, 1.0, tag=doc_id, query="dog") for doc_id in ("a", "b")]
+    with pytest.raises(NotValid, match="'a', 'b'"):
+        written("quepid-snapshot-csv", rows)
+    assert written("quepid-snapshot-csv", rows, tag="both")[1].rows == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("quepid-case-csv", QueryRow("q1", "dog")),
+        ("quepid-detailed-csv", LabelRow("q1", "d1", 1.0, query="dog")),
+        ("quepid-snapshot-csv", RunRow("q1", "d1", 1.0, query="dog")),
+    ],
+)
+def test_a_text_that_two_queries_share_is_refused(name: str, row: Any):
+    with pytest.raises(NotValid, match="q1 and q2"):
+        written(name, [row, replace(row, query_id="q2")])
 
 
 def test_the_trec_export_has_floats_and_the_numbers_of_quepid() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from assay.core.errors import NotValid, UnreadableInput
 from assay.formats import FORMATS, sniff
-from assay.formats.row_types import LabelRow
+from assay.formats.row_types import LabelRow, QueryRow
 
 RATINGS = b'{"queries":[{"query":"star trek","ratings":{"193":1.0,"201":0.0}},{"query":"dune","ratings":{}}]}'
 QUERY = {
@@ -38,8 +39,8 @@ def read(name: str, data: bytes, **options: Any) -> Any:
     return FORMATS[name].read(data, path="a.json", **options)
 
 
-def written(rows: Any, **options: Any) -> bytes:
-    stream, write = io.BytesIO(), FORMATS["quepid-ratings-json"].write
+def written(rows: Any, format: str = "quepid-ratings-json", **options: Any) -> bytes:
+    stream, write = io.BytesIO(), FORMATS[format].write
     assert write is not None
     write(rows, stream, **options)
     return stream.getvalue()
@@ -70,6 +71,56 @@ def test_bytes_of_ratings() -> None:
     assert sniff(written([])) == "quepid-ratings-json"
     with pytest.raises(NotValid):
         written([LabelRow("q1", "d1", 1.0, query="\ud800")])
+
+
+def test_bytes_of_a_case() -> None:
+    rows = [
+        LabelRow("q1", "11", 3.0, query="star wars"),
+        LabelRow("q1", "12", None, query="star wars"),
+        LabelRow("q2", "d 1", 2.5, query='a "b", =c\té😀'),
+    ]
+    data = written(rows, "quepid-case", name="Films")
+    assert data.decode() == (
+        '{"case_name": "Films", "queries": [\n'
+        '  {"query_text": "star wars", "information_need": null, "ratings": '
+        '[{"doc_id": "11", "rating": 3.0, "user_email": null}]},\n'
+        '  {"query_text": "a \\"b\\", =c\\té😀", "information_need": null, "ratings": '
+        '[{"doc_id": "d 1", "rating": 2.5, "user_email": null}]}\n]}\n'
+    )
+    assert json.loads(data)["queries"][0].keys() <= QUERY.keys()
+    result = read("quepid-case", data)
+    assert (result.report.ok, result.report.codes) == (True, {})
+    assert written(result.rows, "quepid-case", name="Films") == data
+
+
+def test_bytes_of_the_queries_of_a_case() -> None:
+    rows = [QueryRow("q2", "dune"), QueryRow("q1", "star wars", "Films of the series", tier="head")]
+    data = written(rows, "quepid-case-queries")
+    assert data.decode() == (
+        '{"case_name": "Assay", "queries": [\n'
+        '  {"query_text": "star wars", "information_need": "Films of the series", "ratings": []},\n'
+        '  {"query_text": "dune", "information_need": null, "ratings": []}\n]}\n'
+    )
+    result = read("quepid-case-queries", data)
+    assert written(result.rows, "quepid-case-queries") == data
+    assert [(row.query, row.narrative) for row in result.rows] == [("star wars", "Films of the series"), ("dune", "")]
+
+
+def test_what_a_written_case_lacks_is_reported() -> None:
+    label = LabelRow("q1", "d1", 1.0, query="dune", copied_from=("q2", "d1", "same"))
+    query = QueryRow("q1", "dune", tier="head")
+    for name, row, field in (("quepid-case", label, "copied_from"), ("quepid-case-queries", query, "tier")):
+        write = FORMATS[name].write
+        assert write is not None
+        left_out, incomplete = write([row], io.BytesIO()).notes
+        assert left_out.endswith(f"left out: {field}")
+        assert "copy the members scorer and try" in incomplete
+        assert write([], io.BytesIO()).notes == ()
+        for other in ({"query": ""}, {"query": "\ud800"}):
+            with pytest.raises(NotValid):
+                write([replace(row, **other)], io.BytesIO())
+        with pytest.raises(NotValid, match="q1 and q2"):
+            write([row, replace(row, query_id="q2")], io.BytesIO())
 
 
 @pytest.mark.parametrize("value", [CASE, {"case": CASE}])

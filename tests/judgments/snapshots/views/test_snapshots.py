@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 import zipfile
 
+import openpyxl
 import pytest
 from django.urls import reverse
 
+from assay.formats import FORMATS
 from judgments.agreement import resolutions
 from judgments.models import Snapshot
+from judgments.snapshots import snapshots
 
 pytestmark = pytest.mark.django_db
 NEW = "/c/shop/snapshots/new/"
@@ -137,6 +141,53 @@ def test_every_file_of_the_page_can_be_taken(client_of, frozen, engineer):
     files = client.get(reverse("snapshot", args=[frozen.uuid])).context["files"]
     statuses = [client.get(reverse("snapshot_export", args=[frozen.uuid, file["path"]])).status_code for file in files]
     assert statuses == [200] * 9
+
+
+@pytest.fixture
+def noted(make_round, rater, rate_all, lead):
+    """A snapshot with notes that a spreadsheet would run."""
+    round_ = make_round(raters=[rater])
+    rate_all(round_, rater, note="=HYPERLINK(1)")
+    return snapshots.freeze(round_.collection, name="noted", rounds=[round_], actor=lead)
+
+
+def test_ratings_are_downloaded_as_a_workbook_without_formulas(client_of, api_of, noted, engineer):
+    address = reverse("snapshot_export", args=[noted.uuid, "ratings-xlsx"])
+    assert f'href="{address}"' in client_of(engineer).get(reverse("snapshot", args=[noted.uuid])).content.decode()
+    response = client_of(engineer).get(address)
+    assert response.headers["Content-Disposition"] == 'attachment; filename="shop-noted-ratings.xlsx"'
+    sheet = openpyxl.load_workbook(io.BytesIO(response.content))["Ratings"]
+    assert {cell.data_type for row in sheet.iter_rows() for cell in row} <= {"s", "n"}
+    assert {row[5].value for row in sheet.iter_rows(min_row=2)} == {"'=HYPERLINK(1)"}
+    # The workbook has the ratings of the frozen file.
+    kept = FORMATS["ratings-csv"].read(snapshots.export(noted, "ratings-csv")[1], path="a").rows
+    assert FORMATS["ratings-xlsx"].read(response.content, path="a").rows == kept
+    path = f"/api/v1/snapshots/{noted.uuid}/"
+    assert "ratings-xlsx" in api_of(engineer).get(path).json()["formats"]
+    assert b"".join(api_of(engineer).get(f"{path}export/ratings-xlsx/")) == response.content
+
+
+def test_a_server_without_the_extra_explains_it(client_of, api_of, frozen, engineer, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    address = reverse("snapshot_export", args=[frozen.uuid, "ratings-xlsx"])
+    html = client_of(engineer).get(reverse("snapshot", args=[frozen.uuid])).content.decode()
+    assert f'href="{address}"' not in html
+    assert "XLSX needs the extra xlsx" in html
+    refused = client_of(engineer).get(address)
+    assert (refused.status_code, b"XLSX needs the extra xlsx" in refused.content) == (409, True)
+    path = f"/api/v1/snapshots/{frozen.uuid}/"
+    assert "ratings-xlsx" not in api_of(engineer).get(path).json()["formats"]
+    error = api_of(engineer).get(f"{path}export/ratings-xlsx/").json()["error"]
+    assert error["message"].endswith("pip install 'assay[xlsx]'.")
+
+
+def test_ratings_that_do_not_fit_into_a_workbook_are_refused(client_of, frozen, engineer, monkeypatch):
+    address = reverse("snapshot_export", args=[frozen.uuid, "ratings-xlsx"])
+    monkeypatch.setattr("assay.formats.ratings_xlsx.LONGEST_TEXT", 2)
+    assert "cannot be downloaded as a workbook" in client_of(engineer).get(address).content.decode()
+    monkeypatch.setattr(snapshots, "MOST_IN_WORKBOOK", 3)
+    refused = client_of(engineer).get(address)
+    assert (refused.status_code, "assay convert ratings.csv" in refused.content.decode()) == (409, True)
 
 
 def test_unknown_format_gives_404(client_of, frozen, engineer):
