@@ -38,9 +38,10 @@ _SOURCES = """## Published shapes of other tools
 
 These formats follow what the tools publish:
 
-- Argilla: `Record.to_dict` in the SDK 2 (`argilla-io/argilla`).
+- Argilla: `Record.to_dict` and `Record.from_dict` in the SDK 2, and the checks of its server (`argilla-io/argilla`).
 - FlagEmbedding: the README of its fine-tuning examples (`FlagOpen/FlagEmbedding`).
-- Label Studio: its page on the task format, and the converter in `HumanSignal/label-studio-sdk`.
+- Label Studio: its page on the task format, the converter in `HumanSignal/label-studio-sdk`, and the import in
+  `label_studio/tasks/serializers.py` (`HumanSignal/label-studio`).
 - LARA: `src/example-covid-itachi-graded.py` (`RikiyaT/LARA`), which copies the column `annotation` from qrels, although
   the README calls it predicted.
 - nuggetizer: `src/nuggetizer/cli/adapters.py` (`castorini/nuggetizer`).
@@ -48,7 +49,8 @@ These formats follow what the tools publish:
 - Search Relevance Workbench: the OpenSearch documentation of experiments, of comparing query sets and of evaluating
   search quality (`opensearch-project/documentation-website`).
 - sentence-transformers: the dataset overview on sbert.net.
-- umbrela: `src/umbrela/cli/normalize.py` and the examples of its quickstart (`castorini/umbrela`).
+- umbrela: `src/umbrela/cli/normalize.py`, `io.py` and `view.py`, and the examples of its quickstart
+  (`castorini/umbrela`).
 - zbench: `zbench/common_types.py` and `zbench/annotation.py` (`zeroentropy-ai/zbench`).
 
 """
