@@ -68,7 +68,7 @@ class SnapshotBody(serializers.Serializer):
         return {name: value for name, value in snapshot.summary.items() if name not in left_out}
 
     def get_formats(self, snapshot: Snapshot) -> list[str]:
-        return [*snapshots.FILES, "bundle"]
+        return [*snapshots.EXPORTS]
 
 
 class LabelChoice(serializers.Serializer):
@@ -239,11 +239,12 @@ class OneSnapshot(OfSnapshot):
 class Export(AnyAccept, OfSnapshot):
     @call(
         "Download labels",
-        parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*snapshots.FILES, "bundle"])],
-        responses=file_responses("txt", "json", "csv", "tsv", "zip"),
+        parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=snapshots.EXPORTS)],
+        responses=file_responses("txt", "json", "csv", "tsv", "xlsx", "zip"),
     )
     def get(self) -> HttpResponseBase:
-        """Return the frozen file after checking its hash. `Range` with `If-Range` continues an interrupted download."""
+        """Return the frozen file after checking its hash, or its ratings in the format of another tool, which may not
+        store all of them. `Range` with `If-Range` continues an interrupted download."""
         if self.kwargs["name"] == "manifest":  # the manifest has its own URL
             raise NotFound("The manifest is not an export format. Use manifest/ instead.")
         name, body = snapshots.download(self.snapshot, self.kwargs["name"], reader=self.user)

@@ -16,6 +16,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
 from assay.core.ids import id_fault
 from assay.core.qrels import Qrels
+from assay.formats import FORMATS
 from assay.formats.bundles import write_zip
 from assay.formats.manifest import manifest_bytes
 from assay.formats.trec_qrels import load_qrels
@@ -25,11 +26,13 @@ from judgments.events.events import emit
 from judgments.hooks import SNAPSHOT_LISTENERS
 from judgments.jobs import storage
 from judgments.labels import grade_visibility
-from judgments.labels.snapshot_files import FILES, MANIFEST, read_file
+from judgments.labels.snapshot_files import CONVERTED, FILES, MANIFEST, read_file
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, audit
 from judgments.models.fields import duplicates_raise
 from judgments.snapshots import baselines, bundle, data_card, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet, compute_labels
+
+EXPORTS = (*FILES, *CONVERTED, "bundle")
 
 
 def freeze(
@@ -235,10 +238,24 @@ def export(snapshot: Snapshot, format: str) -> tuple[str, bytes]:
     """Return file name and bytes of one format, or of all files with the manifest as ``bundle``."""
     if format == "bundle":
         return f"{_file_name(snapshot)}.zip", _zipped(snapshot)
-    path = FILES.get(format, format)
+    path = FILES["ratings-csv"] if format in CONVERTED else FILES.get(format, format)
     if path not in {entry["path"] for entry in snapshot.manifest["files"]}:
-        raise NotFound(f"Unknown export format {format!r}. Available formats: {', '.join([*FILES, 'bundle'])}.")
-    return f"{_file_name(snapshot)}-{path}", read_file(snapshot, path)
+        raise NotFound(f"Unknown export format {format!r}. Available formats: {', '.join(EXPORTS)}.")
+    body = read_file(snapshot, path)
+    if format in CONVERTED:
+        return f"{_file_name(snapshot)}-{CONVERTED[format]}", _converted(body, format)
+    return f"{_file_name(snapshot)}-{path}", body
+
+
+def _converted(ratings: bytes, format: str) -> bytes:
+    """Return ratings.csv in another format, which may not be able to store all of it."""
+    read = FORMATS["ratings-csv"].read(ratings, path=FILES["ratings-csv"])
+    read.report.raise_if_errors()
+    stream, write = io.BytesIO(), FORMATS[format].write
+    if write is None:
+        raise AssertionError(f"{format} cannot be written")
+    write(read.rows, stream)
+    return stream.getvalue()
 
 
 def _file_name(snapshot: Snapshot) -> str:

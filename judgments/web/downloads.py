@@ -18,6 +18,7 @@ CONTENT_TYPES = {
     "tex": "application/x-tex",
     "tsv": "text/tab-separated-values; charset=utf-8",
     "txt": "text/plain; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "zip": "application/zip",
 }
 

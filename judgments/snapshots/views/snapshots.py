@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from assay.aggregation.rules import RULES
 from assay.core.counted_nouns import amount
+from assay.formats import FORMATS
 from judgments.agreement import conflicts
 from judgments.labels import grade_visibility
 from judgments.machines.calibration import calibration
@@ -260,6 +261,7 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
         "hashes": grade_visibility.may_read_hashes(request.user, row.collection),
         "top": max(scale, default=3),
         "files": manifest["files"],
+        "converted": [FORMATS[name] for name in snapshots.CONVERTED] if _has_ratings(manifest) else [],
         "rounds": [_round(one) for one in manifest["rounds"]],
         "merge": manifest.get("merge", {}),
         "provenance": manifest["provenance"],
@@ -267,6 +269,10 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
         "step": "snapshot",
     }
     return render(request, "judgments/snapshots/snapshot.html", context)
+
+
+def _has_ratings(manifest: dict[str, Any]) -> bool:
+    return any(entry["format"] == "ratings-csv" for entry in manifest["files"])
 
 
 def _before(row: Snapshot) -> Snapshot | None:

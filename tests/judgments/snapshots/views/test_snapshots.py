@@ -9,7 +9,9 @@ import zipfile
 import pytest
 from django.urls import reverse
 
+from assay.formats import FORMATS
 from judgments.agreement import resolutions
+from judgments.labels.snapshot_files import CONVERTED
 from judgments.models import Snapshot
 
 pytestmark = pytest.mark.django_db
@@ -137,6 +139,19 @@ def test_every_file_of_the_page_can_be_taken(client_of, frozen, engineer):
     files = client.get(reverse("snapshot", args=[frozen.uuid])).context["files"]
     statuses = [client.get(reverse("snapshot_export", args=[frozen.uuid, file["path"]])).status_code for file in files]
     assert statuses == [200] * 9
+
+
+def test_ratings_can_be_taken_in_each_format_of_ratings(client_of, frozen, engineer):
+    written = {name for name, member in FORMATS.items() if member.kind == "ratings" and member.write is not None}
+    assert written == {"ratings-csv", *CONVERTED}
+    client = client_of(engineer)
+    html = client.get(reverse("snapshot", args=[frozen.uuid])).content.decode()
+    for name, path in CONVERTED.items():
+        address = reverse("snapshot_export", args=[frozen.uuid, name])
+        assert f'href="{address}"' in html
+        response = client.get(address)
+        assert response.headers["Content-Disposition"] == f'attachment; filename="shop-first-{path}"'
+        assert len(FORMATS[name].read(response.content, path=path).rows) == 12
 
 
 def test_unknown_format_gives_404(client_of, frozen, engineer):
