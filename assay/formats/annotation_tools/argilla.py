@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, BinaryIO
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -175,12 +176,19 @@ def _response(value: Any, user: str) -> dict[str, Any]:
 
 def _user(rater: Any, losses: Losses) -> str:
     """Return the id of a user, which is made from the name of a rater who has none."""
-    text = setting("users", rater)
-    try:
-        return str(UUID(text))
-    except ValueError:
+    user, made = _user_id(setting("users", rater))
+    if made:
         losses.add("names of raters", "written as ids made from them, without --set users=@FILE,")
-        return _uuid("rater", text)
+    return user
+
+
+@lru_cache(maxsize=4096)
+def _user_id(name: str) -> tuple[str, bool]:
+    """Return the id of a user, and whether it was made from the name."""
+    try:
+        return str(UUID(name)), False
+    except ValueError:
+        return _uuid("rater", name), True
 
 
 def _uuid(*parts: str) -> str:

@@ -20,6 +20,7 @@ from assay.formats.annotation_tools.writing import (
     of_people,
     pairs_of,
     refuse_repeated,
+    refuse_value,
     score_of,
     setting,
     users_of,
@@ -134,7 +135,7 @@ def write_csv(rows: Iterable[RatingRow], stream: BinaryIO, *, queries: Mapping[s
     table = csv.DictWriter(text, columns, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     table.writeheader()
     for record in _records(pairs, PairTexts(queries)):
-        json_text(record)
+        refuse_value(record)
         table.writerow(record | {"annotator": str(record["annotator"])})
         written += 1
     return Written(written, losses.notes("rating"))

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, TypeVar
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.formats.grade_cells import RowFault
-from assay.formats.json_lines import refuse_unstorable
+from assay.formats.json_lines import may_be_unstorable, refuse_unstorable
 from assay.formats.json_rows import is_number
 from assay.formats.labels_jsonl import MachineLabel
 from assay.formats.quepid.book_json import BookRating
@@ -67,6 +67,8 @@ def of_people(rows: Iterable[RatingRow], losses: Losses, fields: Mapping[str, st
         if row.source not in HUMAN:
             losses.add("resolutions, gold grades and grades of machines")
             continue
+        if row.source == "import":
+            losses.add("the source of ratings")
         for name, what in fields.items():
             if getattr(row, name) not in ("", None):
                 losses.add(what)
@@ -114,13 +116,13 @@ def score_of(row: MachineLabel) -> float | None:
     return score if is_number(score) else None
 
 
-def count_details(row: MachineLabel, losses: Losses, stored: Collection[str] = ()) -> None:
+def count_details(row: MachineLabel, losses: Losses, stored: Collection[str] = ("score",)) -> None:
     """Count the details of an answer that the tool does not store; usefulness, which is not a grade, is refused."""
     if row.usefulness is not None:
         where = f"query {row.query_id!r}, document {row.doc_id!r}"
         raise NotValid(f"{where}: {losses.tool} cannot store usefulness; use {losses.keeper}")
     details = {name: getattr(row, name) for name in _DETAILS if name not in stored}
-    details["parameters"] = set(row.parameters or ()) - {"score", *stored}
+    details["parameters"] = set(row.parameters or ()) - set(stored)
     if any(value not in (None, "", set(), {}) for value in details.values()):
         losses.add("details of an answer, such as its rationale and cost")
 
@@ -144,10 +146,21 @@ def users_of(value: Any) -> dict[str, Any]:
 def json_text(value: Any, *, ascii: bool = False, indent: int | None = None) -> str:
     """Return a value as JSON that Assay and UTF-8 can store."""
     try:
-        refuse_unstorable(value)
-        return json.dumps(value, ensure_ascii=ascii, allow_nan=False, indent=indent)
-    except (RowFault, ValueError) as fault:
+        text = json.dumps(value, ensure_ascii=ascii, allow_nan=False, indent=indent)
+        text.encode()
+    except ValueError as fault:
         raise NotValid(f"cannot be written as JSON: {fault}; correct the text or number") from fault
+    if may_be_unstorable(text):
+        refuse_value(value)
+    return text
+
+
+def refuse_value(value: Any) -> None:
+    """Raise an exception if Assay cannot read a value again."""
+    try:
+        refuse_unstorable(value)
+    except RowFault as fault:
+        raise NotValid(f"cannot be written: {fault}; correct the text or number") from fault
 
 
 def write_list(objects: Iterable[str], stream: BinaryIO) -> None:
