@@ -14,6 +14,7 @@ from django.urls import resolve, reverse
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
+from judgments.snapshots.snapshots import EXPORTS
 from tests import worked_example as example
 from tests.addresses import api_calls
 from tests.docs import shell
@@ -165,9 +166,7 @@ def test_the_judgment_list_and_the_manifest(api: APIClient, frozen: dict[str, An
     assert get(api, f"{path}/manifest/")["content_sha256"] == get(api, f"{path}/")["content_sha256"]
 
 
-@pytest.mark.parametrize(
-    "name", ["trec-qrels", "judgment-list", "queries-csv", "queries-tsv", "ratings-csv", "ratings-xlsx", "bundle"]
-)
+@pytest.mark.parametrize("name", EXPORTS)
 def test_every_export_format_answers(api: APIClient, frozen: dict[str, Any], name: str) -> None:
     assert name in frozen["formats"]
     assert api.get(f"{API}/snapshots/{frozen['id']}/export/{name}/").status_code == 200

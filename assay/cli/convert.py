@@ -25,7 +25,7 @@ NAME = "convert"
 # Column 2 of qrels marks a label of a machine.
 MACHINE = "1"
 # Parameters of writers that have an option of their own.
-_OF_OPTIONS = ("rows", "stream", "queries", "outputs", "tag", "encode_ids")
+_OF_OPTIONS = ("rows", "stream", "queries", "documents", "outputs", "tag", "encode_ids")
 EXAMPLE = "assay convert qrels.txt --to judgment-list --queries queries.csv --out judgments.json"
 
 
@@ -47,7 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     option(parser, "--out OUT", "write to OUT instead of standard output; compressed if the name ends in .gz")
     option(parser, "--queries FILE", "queries with ids and texts, for formats that need the texts or lack the ids")
-    option(parser, "--documents FILE", "documents, for a folder of BEIR or MTEB and for training files")
+    option(
+        parser,
+        "--documents FILE",
+        "documents, for a folder of BEIR or MTEB, training files, and formats that need or show their texts",
+    )
     option(parser, "--runs RUN", "runs that rank the negatives of training files", action="append", default=[])
     option(parser, "--outputs FILE", "outputs of a system, for rows of ragas")
     option(parser, "--split NAME", "split of a data set's qrels; default: the only one, or test; folders: all")
@@ -83,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         raise NotValid(f"Assay cannot write the format {target.name}; choose another format with --to")
     training = _training(args, target)
     for name in ("documents", "runs"):
-        if getattr(args, name) and not training:
+        if getattr(args, name) and not training and name not in inspect.signature(target.write).parameters:
             raise NotValid(f"--{name} does not apply to the format {target.name}; remove it")
     if training:
         from assay.cli.inputs.training import settings_of, training_rows
@@ -108,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
     if source.kind == "labels" and target.kind == "qrels":
         rows = _machine_qrels(args, read.rows)
     elif args.labels_of is not None:
-        raise NotValid("--labels-of applies only when converting labels.jsonl to qrels; remove it")
+        rows = _labels_of(args, source, target, read.rows)
     _write(args, target, rows, _options(target, args, source.by_text))
     return 0
 
@@ -136,7 +140,7 @@ def _convert_part(args: argparse.Namespace, target: Format) -> int:
     from assay.cli.inputs.data_sets import rows_of
 
     if args.labels_of is not None:
-        raise NotValid("--labels-of applies only when converting labels.jsonl to qrels; remove it")
+        raise NotValid("--labels-of applies only when converting labels.jsonl to qrels or to labels; remove it")
     rows, texts = rows_of(args, target.kind)
     options = _options(target, args, False)
     if "queries" not in options and "queries" in inspect.signature(target.write or print).parameters:
@@ -177,6 +181,15 @@ def _rows(source: Format, target: Format, rows: Sequence[Any]) -> Iterable[Any]:
     )
     what = f"cannot convert {source.kind} ({source.name}) to {target.kind} ({target.name})"
     raise NotValid(f"{what}{why}; possible formats: {same}")
+
+
+def _labels_of(args: argparse.Namespace, source: Format, target: Format, rows: Sequence[Any]) -> Sequence[Any]:
+    """Return the labels of one judge, for a format of labels."""
+    from assay.formats.labels_jsonl import rows_of_judge
+
+    if (source.kind, target.kind) != ("labels", "labels"):
+        raise NotValid("--labels-of applies only when converting labels.jsonl to qrels or to labels; remove it")
+    return rows_of_judge(args.source, rows, args.labels_of, "--labels-of")
 
 
 def _machine_qrels(args: argparse.Namespace, rows: Sequence[Any]) -> Iterable[Any]:
@@ -232,6 +245,14 @@ def _texts(args: argparse.Namespace) -> dict[str, str]:
     return {row.query_id: row.query for row in queries.rows}
 
 
+def _document_texts(args: argparse.Namespace) -> dict[str, str]:
+    from assay.formats.documents import document_texts
+
+    _, documents = read_file(args.documents, None, _without_options(), kind="documents")
+    documents.report.raise_if_errors()
+    return document_texts(documents.rows)
+
+
 def _outputs(args: argparse.Namespace) -> dict[str, Any]:
     _, outputs = read_file(args.outputs, None, _without_options(), kind="outputs")
     outputs.report.raise_if_errors()
@@ -243,6 +264,8 @@ def _options(target: Format, args: argparse.Namespace, by_text: bool) -> dict[st
     taken = inspect.signature(target.write).parameters if target.write else {}
     if args.queries and not (by_text and "queries" not in taken):
         given["queries"] = _texts(args)
+    if args.documents:
+        given["documents"] = _document_texts(args)
     if args.outputs:
         given["outputs"] = _outputs(args)
     if args.tag:

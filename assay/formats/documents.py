@@ -42,6 +42,12 @@ def write_jsonl(rows: Iterable[DocumentRow], stream: BinaryIO, *, beir: bool = F
     )
 
 
+def document_texts(documents: Iterable[DocumentRow]) -> dict[str, str]:
+    """Return title and text of each document that has one, joined as BEIR joins them."""
+    joined = ((row.doc_id, " ".join(part for part in (row.title, row.text) if part.strip())) for row in documents)
+    return {doc_id: text for doc_id, text in joined if text}
+
+
 def _as_beir(row: DocumentRow) -> dict[str, Any]:
     """Return a document with the keys of BEIR; its loader ignores all but the first three."""
     rest = {name: value for name in ("url", "image") if (value := getattr(row, name))} | dict(row.fields)

@@ -159,7 +159,7 @@ def parse(text: str) -> Any:
         value = DECODER.decode(text)
         if text.count("[") + text.count("{") > MOST_LEVELS:
             _refuse_too_deep(value)
-        if _ESCAPED.search(text) or _LARGE.search(text):
+        if may_be_unstorable(text):
             refuse_unstorable(value)
         return value
     except RowFault:
@@ -181,6 +181,11 @@ def _refuse_too_deep(value: Any) -> None:
         ]
     if any(isinstance(part, (dict, list)) for part in level):
         raise RowFault("E24", "nested too deeply")
+
+
+def may_be_unstorable(text: str) -> bool:
+    """Return whether `refuse_unstorable` must check the value of a JSON text."""
+    return bool(_ESCAPED.search(text) or _LARGE.search(text))
 
 
 def refuse_unstorable(value: Any) -> None:

@@ -64,6 +64,15 @@ class MachineLabel:
     line: int = field(default=0, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class TextLabel(MachineLabel):
+    """An answer from a file that also contains the query, and possibly the document's text and the prompt."""
+
+    query: str = field(default="", compare=False)
+    text: str = field(default="", compare=False)
+    prompt: str = field(default="", compare=False)
+
+
 def stream(source: Source, path: str) -> Iterator[MachineLabel]:
     """Yield the answers of a file without storing them; a pair may occur twice."""
     content, tally = open_as(source, path, NAME, EXAMPLE.partition("\n")[0])

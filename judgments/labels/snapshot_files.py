@@ -18,6 +18,16 @@ FILES = {
     "ratings-csv": "ratings.csv",
     "document-hashes-csv": "document-hashes.csv",
 }
+# The formats into which an export converts the bundle's ratings, with their file names.
+CONVERTED = {
+    "ratings-xlsx": "ratings.xlsx",
+    "label-studio-json": "label-studio.json",
+    "label-studio-min-json": "label-studio-min.json",
+    "label-studio-csv": "label-studio.csv",
+    "argilla-json": "argilla.json",
+    "quepid-book": "quepid-book.json",
+    "quepid-book-csv": "quepid-book.csv",
+}
 
 
 def read_file(snapshot: Snapshot, path: str) -> bytes:

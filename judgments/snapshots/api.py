@@ -249,14 +249,12 @@ class OneSnapshot(OfSnapshot):
 class Export(AnyAccept, OfSnapshot):
     @call(
         "Download labels",
-        parameters=[
-            OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*snapshots.FILES, snapshots.WORKBOOK, "bundle"])
-        ],
+        parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=snapshots.EXPORTS)],
         responses={**file_responses("txt", "json", "csv", "tsv", "xlsx", "zip"), 409: ErrorResponse},
     )
     def get(self) -> HttpResponseBase:
-        """Return the frozen file after checking its hash, or the frozen ratings as a workbook (`ratings-xlsx`). `Range`
-        with `If-Range` continues an interrupted download.
+        """Return the frozen file after checking its hash, or its ratings in the format of another tool, which may not
+        store all of them. `Range` with `If-Range` continues an interrupted download.
         """
         if self.kwargs["name"] == "manifest":  # the manifest has its own URL
             raise NotFound("The manifest is not an export format. Use manifest/ instead.")

@@ -27,11 +27,13 @@ from judgments.events.events import emit
 from judgments.hooks import SNAPSHOT_LISTENERS
 from judgments.jobs import storage
 from judgments.labels import grade_visibility
-from judgments.labels.snapshot_files import FILES, MANIFEST, read_file
+from judgments.labels.snapshot_files import CONVERTED, FILES, MANIFEST, read_file
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, audit
 from judgments.models.fields import duplicates_raise
 from judgments.snapshots import baselines, bundle, data_card, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet, compute_labels
+
+EXPORTS = (*FILES, *CONVERTED, "bundle")
 
 
 def freeze(
@@ -154,8 +156,8 @@ def _write(
     return snapshot
 
 
-# The ratings as a workbook, which is computed on download; more ratings would take too long for a request.
-WORKBOOK, MOST_IN_WORKBOOK = "ratings-xlsx", 50_000
+# Converting more ratings would take too long for a request.
+WORKBOOK, MOST_CONVERTED = "ratings-xlsx", 50_000
 
 # Labels of a snapshot never change, so smaller ones are cached, because every opened query reads them again.
 CACHED_LABELS = 200_000
@@ -248,37 +250,38 @@ def workbook_fault() -> str:
 
 def formats() -> list[str]:
     """Return the formats of `export` on this server."""
-    return [*FILES, *([] if workbook_fault() else [WORKBOOK]), "bundle"]
+    return [name for name in EXPORTS if name != WORKBOOK or not workbook_fault()]
 
 
 def export(snapshot: Snapshot, format: str) -> tuple[str, bytes]:
     """Return file name and bytes of one format, or of all files with the manifest as ``bundle``."""
     if format == "bundle":
         return f"{_file_name(snapshot)}.zip", _zipped(snapshot)
-    if format == WORKBOOK:
-        return f"{_file_name(snapshot)}-ratings.xlsx", _workbook(snapshot)
+    if format in CONVERTED:
+        return f"{_file_name(snapshot)}-{CONVERTED[format]}", _converted(snapshot, format)
     path = FILES.get(format, format)
     if path not in {entry["path"] for entry in snapshot.manifest["files"]}:
         raise NotFound(f"Unknown export format {format!r}. Available formats: {', '.join(formats())}.")
     return f"{_file_name(snapshot)}-{path}", read_file(snapshot, path)
 
 
-def _workbook(snapshot: Snapshot) -> bytes:
-    if fault := workbook_fault():
+def _converted(snapshot: Snapshot, format: str) -> bytes:
+    """Return the frozen ratings in another format, which may not be able to store all of them."""
+    if format == WORKBOOK and (fault := workbook_fault()):
         raise Conflict(fault)
-    path, stream = FILES["ratings-csv"], io.BytesIO()
+    path, stream, write = FILES["ratings-csv"], io.BytesIO(), FORMATS[format].write
     read = FORMATS["ratings-csv"].read(read_file(snapshot, path), path=f"{snapshot}/{path}")
-    if len(read.rows) > MOST_IN_WORKBOOK:
+    if len(read.rows) > MOST_CONVERTED:
         raise Conflict(
-            f"This snapshot has {len(read.rows):,} ratings, and a workbook is downloaded with at most "
-            f"{MOST_IN_WORKBOOK:,}. Download {path} and convert it: assay convert {path} --to {WORKBOOK} --out "
-            "ratings.xlsx"
+            f"This snapshot has {len(read.rows):,} ratings, and at most {MOST_CONVERTED:,} are converted for a "
+            f"download. Download {path} and convert it: assay convert {path} --to {format} --out {CONVERTED[format]}"
         )
+    if write is None:
+        raise AssertionError(f"{format} cannot be written")
     try:
-        read.report.raise_if_errors()
-        FORMATS[WORKBOOK].write(read.rows, stream)
+        write(read.strict().rows, stream)
     except NotValid as error:
-        raise Conflict(f"{path} cannot be downloaded as a workbook: {error}.") from error
+        raise Conflict(f"{path} cannot be written as {format}: {error}.") from error
     return stream.getvalue()
 
 

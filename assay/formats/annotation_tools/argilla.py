@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, BinaryIO
+from uuid import NAMESPACE_URL, UUID, uuid5
 
+from assay.core.errors import NotValid
 from assay.core.read_report import Tally
 from assay.formats.annotation_tools.pair_fields import (
     COLUMNS_HELP,
@@ -20,30 +24,175 @@ from assay.formats.annotation_tools.pair_fields import (
     records,
     skip_others,
 )
+from assay.formats.annotation_tools.writing import (
+    Losses,
+    PairTexts,
+    count_details,
+    json_text,
+    of_people,
+    pairs_of,
+    refuse_repeated,
+    score_of,
+    setting,
+    users_of,
+    version_of,
+    with_grades,
+    write_list,
+)
 from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
 from assay.formats.json_rows import is_number
-from assay.formats.labels_jsonl import MachineLabel
+from assay.formats.labels_jsonl import MachineLabel, TextLabel
 from assay.formats.reader import reader
 from assay.formats.row_types import RatingRow
 from assay.formats.text_lines import Content
 from assay.formats.value_kinds import value_kind
+from assay.formats.writer import Written
 
 NAME, SUGGESTIONS = "argilla-json", "argilla-suggestions-json"
-JUDGE = "argilla"
+TOOL, JUDGE = "Argilla", "argilla"
+# The kinds of questions that can have grades, with the values of their answers.
+_QUESTIONS: dict[str, Callable[[Any], int | str]] = {"rating": int, "label": str}
+_NOT_STORED = {
+    "guideline": "versions of guidelines",
+    "rated_at": "times of ratings",
+    "ms_active": "times that raters needed",
+}
+# The names that Argilla's server accepts.
+_AGENT = re.compile(r"(?=.*[a-zA-Z0-9])[a-zA-Z0-9\-_:./\s]{1,200}")
 _EXAMPLE = """[
-  {"id": "1", "fields": {"query": "running shoes", "text": "A light shoe."}, "metadata": {"query_id": "q001", "doc_id":
-   "doc-abc"}, "suggestions": {}, "responses": {"grade": [{"value": 3, "user_id": "8f1c"}, {"value": 2, "user_id":
-   "b0d2"}]}, "vectors": {}, "_server_id": null}
+{"id": "d96152c1-94e9-5365-827a-b74e8b5438d1", "fields": {"query": "running shoes"}, "metadata": {"query_id": "q001", \
+"doc_id": "doc-abc"}, "suggestions": {}, "responses": {"grade": [{"value": 2, "user_id": \
+"3f0c9a52-6d1e-4b7a-9f1d-2c8e5a7b4d10", "status": "submitted"}, {"value": 3, "user_id": \
+"8f1c7e2b-0a4d-4c35-b6f9-71d2e3a4b5c6", "status": "submitted"}]}, "vectors": {}, "_server_id": null}
 ]
 """
 _SUGGESTED = """[
-  {"id": "1", "fields": {"query": "running shoes", "text": "A light shoe."}, "metadata": {"query_id": "q001", "doc_id":
-   "doc-abc"}, "suggestions": {"grade": {"value": "3", "score": 0.9, "agent": "a-model"}}, "responses": {},
-   "vectors": {}, "_server_id": null}
+{"id": "d96152c1-94e9-5365-827a-b74e8b5438d1", "fields": {"query": "running shoes"}, "metadata": {"query_id": "q001", \
+"doc_id": "doc-abc"}, "suggestions": {"grade": {"value": 3, "score": 0.9, "agent": "a-model"}}, "responses": {}, \
+"vectors": {}, "_server_id": null}
 ]
 """
 _EXPECTED = '[{"fields": {...}, "metadata": {"query_id": "q001", "doc_id": "doc-abc"}, "responses": {"grade": [...]}}]'
+
+
+def _write(
+    rows: Iterable[RatingRow],
+    stream: BinaryIO,
+    *,
+    queries: Mapping[str, str] | None = None,
+    documents: Mapping[str, str] | None = None,
+    grade: str = "grade",
+    note: str = "note",
+    question: str = "rating",
+    users: Mapping[str, Any] | None = None,
+) -> Written:
+    """Write records with the responses of people; ``users`` are the ids of Argilla's users by rater."""
+    losses, texts, known = Losses(TOOL, "ratings-csv"), PairTexts(queries, documents), users_of(users or {})
+    as_value = _QUESTIONS[setting("question", question, _QUESTIONS)]
+    grade, note = setting("grade", grade), setting("note", note)
+    written = 0
+
+    def objects() -> Iterator[str]:
+        nonlocal written
+        for pair in pairs_of(of_people(rows, losses, _NOT_STORED)):
+            answers = [(row, _user(known.get(row.rater, row.rater), losses)) for row in with_grades(pair, losses)]
+            refuse_repeated(answers, "ratings", "keep one")
+            answers.sort(key=lambda answer: answer[1])
+            given = {
+                grade: [_response(as_value(row.grade), user) for row, user in answers],
+                note: [_response(row.note, user) for row, user in answers if row.note],
+            }
+            written += len(answers)
+            yield _record_text(pair[0], texts, {}, {name: all for name, all in given.items() if all})
+
+    write_list(objects(), stream)
+    return Written(written, losses.notes("rating"))
+
+
+def _write_suggestions(
+    rows: Iterable[MachineLabel],
+    stream: BinaryIO,
+    *,
+    queries: Mapping[str, str] | None = None,
+    documents: Mapping[str, str] | None = None,
+    grade: str = "grade",
+    question: str = "rating",
+) -> Written:
+    """Write records with the answers of one model as suggestions."""
+    losses, texts = Losses(TOOL, "labels-jsonl"), PairTexts(queries, documents)
+    name, as_value = setting("grade", grade), _QUESTIONS[setting("question", question, _QUESTIONS)]
+    written = 0
+
+    def objects() -> Iterator[str]:
+        nonlocal written
+        for pair in pairs_of(rows):
+            if len(pair) > 1:
+                where = f"query {pair[0].query_id!r}, document {pair[0].doc_id!r}"
+                what = f"{where}: {len(pair)} answers, but Argilla has one suggestion for each question"
+                raise NotValid(f"{what}; select one judge (--labels-of JUDGE)")
+            (row,) = pair
+            count_details(row, losses)
+            suggestions = {}
+            if row.grade is None:
+                losses.add("answers without a grade")
+            else:
+                agent = version_of(row, JUDGE)
+                if agent and not _AGENT.fullmatch(agent):
+                    losses.add("models whose names have other characters than letters, digits and -_:./", "written")
+                score = score_of(row)
+                if score is not None and not 0 <= score <= 1:
+                    losses.add("scores that are not from 0 to 1")
+                    score = None
+                suggestions[name] = {"value": as_value(row.grade), "score": score, "agent": agent or None}
+                written += 1
+            yield _record_text(row, texts, suggestions, {})
+
+    write_list(objects(), stream)
+    return Written(written, losses.notes("answer"))
+
+
+def _record_text(
+    row: RatingRow | MachineLabel, texts: PairTexts, suggestions: Mapping[str, Any], responses: Mapping[str, Any]
+) -> str:
+    """Return the record of a pair. Its id depends on the pair, because Argilla replaces a record with the same id."""
+    record = {
+        "id": _uuid(row.query_id, row.doc_id),
+        "fields": texts.of(row),
+        "metadata": {"query_id": row.query_id, "doc_id": row.doc_id},
+        "suggestions": suggestions,
+        "responses": responses,
+        "vectors": {},
+        "_server_id": None,
+    }
+    # Argilla reads the file in the encoding of its system.
+    return json_text(record, ascii=True)
+
+
+def _response(value: Any, user: str) -> dict[str, Any]:
+    # Argilla imports a response without a status as a draft.
+    return {"value": value, "user_id": user, "status": "submitted"}
+
+
+def _user(rater: Any, losses: Losses) -> str:
+    """Return the id of a user, which is made from the name of a rater who has none."""
+    user, made = _user_id(setting("users", rater))
+    if made:
+        losses.add("names of raters", "written as ids made from them, without --set users=@FILE,")
+    return user
+
+
+@lru_cache(maxsize=4096)
+def _user_id(name: str) -> tuple[str, bool]:
+    """Return the id of a user, and whether it was made from the name."""
+    try:
+        return str(UUID(name)), False
+    except ValueError:
+        return _uuid("rater", name), True
+
+
+def _uuid(*parts: str) -> str:
+    return str(uuid5(NAMESPACE_URL, json_text(parts)))
 
 
 def _read(
@@ -108,10 +257,11 @@ def _read_suggestions(
                 tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=place)
                 continue
             parameters = {"score": score} if is_number(score) else None
-            row = MachineLabel(
+            row = TextLabel(
                 *(pair.query_id, pair.doc_id, "graded", grade, None, JUDGE, agent or ""),
                 parameters=parameters,
                 line=line,
+                query=pair.query,
             )
             add_label(row, by_key, line, f"{where} {row.doc_id}", repaired or pair.numbered)
         people = len(_responses(record, fields.names("grade")))
@@ -161,11 +311,11 @@ FORMAT = Format(
     kind="ratings",
     extensions=(".json",),
     description=(
-        "The responses of people to one question, in records that Argilla 2 exports (records.to_json); fields or "
-        "metadata name the pair. Suggestions are skipped."
+        "The responses of people to one question, in records that Argilla 2 exports (records.to_json) and imports "
+        "(records.from_json); fields or metadata name the pair. Suggestions are skipped."
     ),
     read=reader(NAME, _EXPECTED, _read),
-    write=None,
+    write=_write,
     example=_EXAMPLE,
     options=reader_options("grades columns conflicts encoding", columns=COLUMNS_HELP),
 )
@@ -175,9 +325,12 @@ SUGGESTIONS_FORMAT = Format(
     tool="Argilla",
     kind="labels",
     extensions=(".json",),
-    description="The suggestions of models in an export of Argilla, as machine labels; responses are skipped.",
+    description=(
+        "The suggestions of models in an export of Argilla, as machine labels; responses are skipped. Each pair has "
+        "one suggestion."
+    ),
     read=reader(SUGGESTIONS, _EXPECTED, _read_suggestions),
-    write=None,
+    write=_write_suggestions,
     example=_SUGGESTED,
     options=reader_options("grades columns conflicts encoding", columns=COLUMNS_HELP),
 )

@@ -11,6 +11,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.core.read_report import Tally
+from assay.formats.annotation_tools.label_studio_writing import (
+    GRADED,
+    JUDGE,
+    write_csv,
+    write_json,
+    write_min,
+    write_predictions,
+)
 from assay.formats.annotation_tools.pair_fields import (
     COLUMNS_HELP,
     FIELDS,
@@ -28,7 +36,8 @@ from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
 from assay.formats.json_lines import parse
 from assay.formats.json_rows import is_number
-from assay.formats.labels_jsonl import MachineLabel
+from assay.formats.labels_jsonl import MachineLabel, TextLabel
+from assay.formats.quepid.book_json import HOST
 from assay.formats.reader import reader
 from assay.formats.row_types import RatingRow
 from assay.formats.text_lines import Content
@@ -40,32 +49,40 @@ JSON, PREDICTIONS, MIN, CSV = (
     "label-studio-min-json",
     "label-studio-csv",
 )
-JUDGE = "label-studio"
-# The controls whose results can be grades.
-_GRADED = ("rating", "choices", "number")
 _EXAMPLE = """[
-  {"id": 1, "data": {"query_id": "q001", "query": "running shoes", "doc_id": "doc-abc"}, "annotations": [
-    {"id": 11, "completed_by": 4, "was_cancelled": false, "updated_at": "2026-03-02T09:14:07.000000Z", "lead_time": 6.1,
-     "result": [{"from_name": "grade", "to_name": "text", "type": "rating", "value": {"rating": 3}}]}]},
-  {"id": 2, "data": {"query_id": "q001", "query": "running shoes", "doc_id": "doc-xyz"}, "annotations": [
-    {"id": 12, "completed_by": 4, "was_cancelled": true, "updated_at": "2026-03-02T09:15:00.000000Z", "lead_time": 2.0,
-     "result": []}]}
+{"id": 1, "data": {"query_id": "q001", "query": "running shoes", "doc_id": "doc-abc"}, "annotations": [{"id": 1, \
+"completed_by": 4, "result": [{"from_name": "grade", "to_name": "text", "type": "choices", "value": {"choices": \
+["3"]}}], "was_cancelled": false, "ground_truth": false, "created_at": "2026-03-02T09:14:07Z", "updated_at": \
+"2026-03-02T09:14:07Z", "lead_time": 6.1}]},
+{"id": 2, "data": {"query_id": "q001", "query": "running shoes", "doc_id": "doc-xyz"}, "annotations": [{"id": 2, \
+"completed_by": {"email": "r01@raters.invalid"}, "result": [], "was_cancelled": true, "ground_truth": false, \
+"created_at": "2026-03-02T09:15:00Z", "updated_at": "2026-03-02T09:15:00Z", "lead_time": 2.0}]}
 ]
 """
 _PREDICTED = """[
-  {"id": 1, "data": {"query_id": "q001", "query": "running shoes", "doc_id": "doc-abc"}, "annotations": [],
-   "predictions": [{"model_version": "a-model", "score": 0.9, "result": [
-     {"from_name": "grade", "to_name": "text", "type": "choices", "value": {"choices": ["3 perfect"]}}]}]}
+{"id": 1, "data": {"query_id": "q001", "query": "running shoes", "doc_id": "doc-abc"}, "annotations": [], \
+"predictions": [{"model_version": "a-model", "score": 0.9, "result": [{"from_name": "grade", "to_name": "text", \
+"type": "choices", "value": {"choices": ["3"]}}]}]}
 ]
 """
 _MIN = """[
-  {"query_id": "q001", "query": "running shoes", "doc_id": "doc-abc", "id": 1, "grade": [{"rating": 3}], "annotator": 4,
-   "annotation_id": 11, "created_at": "2026-03-02T09:14:00Z", "updated_at": "2026-03-02T09:14:07Z", "lead_time": 6.1}
+{
+  "query_id": "q001",
+  "query": "running shoes",
+  "doc_id": "doc-abc",
+  "id": 1,
+  "grade": "3",
+  "annotator": 4,
+  "annotation_id": 1,
+  "created_at": "2026-03-02T09:14:07Z",
+  "updated_at": "2026-03-02T09:14:07Z",
+  "lead_time": 6.1
+}
 ]
 """
 _TABLE = (
     '"annotation_id","annotator","created_at","doc_id","grade","id","lead_time","query","query_id","updated_at"\n'
-    '11,"4","2026-03-02T09:14:00Z","doc-abc","3 perfect",1,6.1,"running shoes","q001","2026-03-02T09:14:07Z"\n'
+    '1,"4","2026-03-02T09:14:07Z","doc-abc","3",1,6.1,"running shoes","q001","2026-03-02T09:14:07Z"\n'
 )
 _COLUMNS = Columns(
     {**FIELDS, "annotator": (), "lead_time": (), "updated_at": ()},
@@ -204,7 +221,7 @@ def _annotation(annotation: Any, pair: Pair, fields: PairFields, line: int) -> t
         raise RowFault("E23", f"an annotation is {value_kind(annotation)}, not an object")
     rater = _rater(annotation.get("completed_by"))
     skipped = annotation.get("was_cancelled") or annotation.get("skipped")
-    values = {} if skipped else _results(annotation)
+    values = _results(annotation)
     value = None if skipped else _graded(values, fields)
     grade, repaired = (None, False) if value is None else fields.grade(value, line)
     return (
@@ -235,7 +252,11 @@ def _prediction(prediction: Any, pair: Pair, fields: PairFields, line: int) -> t
     grade, repaired = (None, False) if value is None else fields.grade(value, line)
     outcome = "unparseable" if grade is None else "graded"
     parameters = {"score": score} if is_number(score) else None
-    row = MachineLabel(pair.query_id, pair.doc_id, outcome, grade, None, JUDGE, model or "", parameters=parameters)
+    row = TextLabel(
+        *(pair.query_id, pair.doc_id, outcome, grade, None, JUDGE, model or ""),
+        parameters=parameters,
+        query=pair.query,
+    )
     return row, repaired
 
 
@@ -257,7 +278,7 @@ def _graded(values: Mapping[str, tuple[str, Any]], fields: PairFields) -> Any:
     """Return the value of the control with the grade; None without a result."""
     if name := next((name for name in fields.names("grade") if name in values), None):
         return values[name][1]
-    graded = [name for name, (kind, _) in values.items() if kind in _GRADED]
+    graded = [name for name, (kind, _) in values.items() if kind in GRADED]
     if "grade" in fields.mapping or not graded:
         return None
     if len(graded) > 1:
@@ -302,12 +323,12 @@ def _flat(record: Mapping[str, Any], fields: PairFields, line: int) -> tuple[Rat
 
 
 def _rater(value: Any) -> str:
-    """Return the id of an annotator, rather than an e-mail address."""
+    """Return the id of an annotator rather than an e-mail address, or the rater of one that Assay wrote."""
     if isinstance(value, dict):
         value = next((value[name] for name in ("id", "email") if value.get(name) is not None), None)
     if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
         raise RowFault("E11", "the annotator is missing", "export the annotations with their annotators")
-    return checked_id(str(value), "annotator")
+    return checked_id(str(value).removesuffix(f"@{HOST}"), "annotator")
 
 
 def _time(of: Mapping[str, Any]) -> str:
@@ -319,7 +340,9 @@ def _milliseconds(seconds: Any) -> int | None:
     return round(seconds * 1000) if is_number(seconds, most=1e9) and math.isfinite(seconds) and seconds >= 0 else None
 
 
-def _format(name: str, title: str, kind: str, extension: str, description: str, read: Any, example: str) -> Format:
+def _format(
+    name: str, title: str, kind: str, extension: str, description: str, read: Any, write: Any, example: str
+) -> Format:
     names = (
         "grades columns conflicts encoding" if extension == ".json" else "grades columns delimiter conflicts encoding"
     )
@@ -331,7 +354,7 @@ def _format(name: str, title: str, kind: str, extension: str, description: str, 
         extensions=(extension,),
         description=description,
         read=reader(name, _EXPECTED if extension == ".json" else example.partition("\n")[0], read),
-        write=None,
+        write=write,
         example=example,
         options=reader_options(names, columns=COLUMNS_HELP),
     )
@@ -342,9 +365,10 @@ JSON_FORMAT = _format(
     "Label Studio ratings, JSON",
     "ratings",
     ".json",
-    "The annotations of tasks as Label Studio exports them: a rating, a number, or choices that begin with a number. "
-    'Skipped tasks get the outcome "later"; predictions are skipped.',
+    "The annotations of tasks as Label Studio exports and imports them: a rating, a number, or choices that begin with "
+    'a number. Skipped tasks get the outcome "later"; predictions are skipped.',
     _read_json,
+    write_json,
     _EXAMPLE,
 )
 PREDICTIONS_FORMAT = _format(
@@ -352,8 +376,9 @@ PREDICTIONS_FORMAT = _format(
     "Label Studio predictions, JSON",
     "labels",
     ".json",
-    "The predictions of models in an export of Label Studio, as machine labels; annotations are skipped.",
+    "The predictions of models in an export or import of Label Studio, as machine labels; annotations are skipped.",
     _read_predictions,
+    write_predictions,
     _PREDICTED,
 )
 MIN_FORMAT = _format(
@@ -363,6 +388,7 @@ MIN_FORMAT = _format(
     ".json",
     "One annotation per object, as in Label Studio's JSON-MIN export.",
     _read_min,
+    write_min,
     _MIN,
 )
 CSV_FORMAT = _format(
@@ -372,5 +398,6 @@ CSV_FORMAT = _format(
     ".csv",
     "One annotation per row, as Label Studio exports CSV and TSV; annotators with e-mail addresses get pseudonyms.",
     _read_csv,
+    write_csv,
     _TABLE,
 )

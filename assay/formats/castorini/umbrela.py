@@ -13,12 +13,14 @@ from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
 from assay.core.read_report import Tally
+from assay.formats.annotation_tools.writing import Losses, PairTexts, count_details, json_text, version_of
 from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, scale_grade
 from assay.formats.json_lines import Element, id_text, objects
 from assay.formats.json_rows import rows, text, write_objects
-from assay.formats.labels_jsonl import MachineLabel
+from assay.formats.labels_jsonl import MachineLabel, TextLabel
 from assay.formats.queries import query_fault
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import PairRow
@@ -29,6 +31,9 @@ from assay.formats.writer import Written
 
 REQUESTS, JUDGMENTS = "umbrela-requests-jsonl", "umbrela-judgments-jsonl"
 JUDGE = "umbrela"
+_SCALE = range(4)
+# What a judgment contains of the details of an answer.
+_STORED = ("prompt_sha256", "rationale", "raw")
 _REQUEST = (
     '{"query": {"qid": "q001", "text": "running shoes"}, "candidates": [{"docid": "doc-abc", "doc": {"segment": '
     '"A light shoe for dry paths."}}, {"docid": "doc-xyz", "doc": {"segment": "A bag for shoes."}}]}\n'
@@ -195,7 +200,7 @@ def _judgment(
         query_id, doc_id = numbers.setdefault(query, f"q{len(numbers) + 1:03d}"), text_id(passage)
     outcome, grade, repaired = _grade(of, grades)
     prompt, reason = text(of, "prompt"), text(of, "reasoning")
-    row = MachineLabel(
+    row = TextLabel(
         *(query_id, doc_id, outcome, grade),
         judge=JUDGE,
         model=text(of, "model"),
@@ -203,8 +208,55 @@ def _judgment(
         rationale=reason,
         raw=text(of, "prediction"),
         line=element.line,
+        query=query,
+        text=passage,
+        prompt=prompt,
     )
     return row, repaired
+
+
+def _write_judgments(
+    rows: Iterable[MachineLabel],
+    stream: BinaryIO,
+    *,
+    queries: Mapping[str, str] | None = None,
+    documents: Mapping[str, str] | None = None,
+) -> Written:
+    """Write judgments in the given order, with the texts of the rows or of files, but without ids."""
+    losses, texts = Losses("umbrela", "labels-jsonl"), PairTexts(queries, documents)
+    written = 0
+    for row in rows:
+        count_details(row, losses, stored=_STORED)
+        # umbrela splits a file at every line end of Unicode, so these must be escaped.
+        stream.write(f"{json_text(_judgment_object(row, texts.of(row), losses), ascii=True)}\n".encode())
+        losses.add("ids of queries and documents", "written without, in the order of the rows,")
+        written += 1
+    return Written(written, losses.notes("judgment"))
+
+
+def _judgment_object(row: MachineLabel, texts: Mapping[str, str], losses: Losses) -> dict[str, Any]:
+    """Return the judgment of a pair; a failure has the status 0 and the judgment 0."""
+    where = f"query {row.query_id!r}, document {row.doc_id!r}"
+    for name, what, option in (("query", "query", "queries"), ("text", "document", "documents")):
+        if not texts.get(name, "").strip():
+            raise NotValid(f"{where}: the {what} has no text, which {JUDGMENTS} needs; add the texts (--{option} FILE)")
+    if row.grade is not None and row.grade not in _SCALE:
+        raise NotValid(f"{where}: the grade {row.grade} is not on umbrela's scale from 0 to 3; map the grades first")
+    if row.outcome not in ("graded", "unparseable"):
+        losses.add("types of failure", "written with result_status 0")
+    prompt = getattr(row, "prompt", "")
+    if row.prompt_sha256 and not prompt:
+        losses.add("hashes of prompts")
+    return {
+        "model": version_of(row, JUDGE),
+        "query": texts["query"],
+        "passage": texts["text"],
+        "prompt": prompt,
+        "prediction": row.raw,
+        **({"reasoning": row.rationale} if row.rationale else {}),
+        "judgment": row.grade or 0,
+        "result_status": 0 if row.grade is None else 1,
+    }
 
 
 def _grade(of: Mapping[str, Any], grades: tuple[int, ...] | None) -> tuple[str, int | None, bool]:
@@ -245,10 +297,10 @@ JUDGMENTS_FORMAT = Format(
     extensions=(".jsonl", ".ndjson"),
     description=(
         "The judgments of umbrela's model as machine labels. A judgment with result_status 0 is a failure, not a grade "
-        "of 0."
+        "of 0. Writing other labels needs --queries FILE and --documents FILE."
     ),
     read=reader(JUDGMENTS, _JUDGMENT.partition("\n")[0], _read_judgments),
-    write=None,
+    write=_write_judgments,
     example=_JUDGMENT,
     options=reader_options(
         "grades requests conflicts encoding",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.formats.documents import document_texts
 from assay.formats.row_types import DocumentRow, LabelRow, RunRow
 from assay.formats.training.training_rows import GradedPairRow, Passage, TripletRow
 from assay.formats.writer import MAX_SHOWN
@@ -65,7 +66,7 @@ def select_triplets(
     ranks = _best_ranks(runs)
     if unjudged and not ranks:
         raise NotValid("unjudged negatives are chosen by their ranks; name the runs (--runs)")
-    texts, grades = _texts(documents), _grades(labels)
+    texts, grades = document_texts(documents), _grades(labels)
     needed = [doc for of in grades.values() for doc, grade in of.items() if grade >= relevant or grade <= 0]
     _refuse_missing("query", "queries", (one for one in grades if one not in queries), "queries")
     _refuse_missing("document", "documents", (one for one in needed if one not in texts), "documents")
@@ -111,7 +112,7 @@ def select_graded_pairs(
     """Return all judged pairs with their grades, or with their shares of the highest grade."""
     if highest is not None and highest <= 0:
         raise NotValid("highest must be above 0, such as 3 for a scale from 0 to 3")
-    texts, grades = _texts(documents), _grades(labels)
+    texts, grades = document_texts(documents), _grades(labels)
     _refuse_missing("query", "queries", (one for one in grades if one not in queries), "queries")
     _refuse_missing(
         "document", "documents", (doc for of in grades.values() for doc in of if doc not in texts), "documents"
@@ -135,12 +136,6 @@ def _grades(labels: Iterable[LabelRow]) -> dict[str, dict[str, float]]:
         if row.grade is not None:
             grades[row.query_id][row.doc_id] = row.grade
     return grades
-
-
-def _texts(documents: Iterable[DocumentRow]) -> dict[str, str]:
-    """Return title and text of each document that has one, joined as BEIR joins them."""
-    joined = ((row.doc_id, " ".join(part for part in (row.title, row.text) if part.strip())) for row in documents)
-    return {doc_id: text for doc_id, text in joined if text}
 
 
 def _best_ranks(runs: Iterable[RunRow]) -> Ranks:

@@ -133,3 +133,51 @@ def test_queries_without_ids_are_numbered_or_get_the_ids_of_a_file(assay: Call) 
     for content in ("query_id,query\nA,rope\n", "query_id,query\nA,rope\nB,tent\nC,tent\n"):
         Path("ids.csv").write_text(content)
         assert assay(*words, "--queries", "ids.csv")[0] == 2
+
+
+def test_files_for_annotation_tools_have_texts_and_users(folder: Path, capsys: pytest.CaptureFixture[str]):
+    (folder / "ratings.csv").write_text("query_id,query,doc_id,rater,grade\nq1,tent,d1,r01,3\n")
+    (folder / "docs.jsonl").write_text('{"doc_id": "d1", "title": "A", "text": "tent"}\n')
+    (folder / "users.json").write_text('{"r01": "jo@host.example"}')
+    words = ["convert", "ratings.csv", "--to", "label-studio-json", "--documents", "docs.jsonl"]
+    assert main([*words, "--set", "users=@users.json", "--out", "tasks.json"]) == 0
+    (task,) = json.loads((folder / "tasks.json").read_text())
+    assert task["data"] == {"query_id": "q1", "query": "tent", "doc_id": "d1", "text": "A tent"}
+    assert task["annotations"][0]["completed_by"] == {"email": "jo@host.example"}
+    assert "note" not in capsys.readouterr().err
+    assert main([*words, "--out", "tasks.json"]) == 0
+    assert "cannot store names of raters: written as addresses that no account has" in capsys.readouterr().err
+    assert main([*words, "--set", "users=r01", "--out", "other.json"]) == 2
+    assert not (folder / "other.json").exists()
+
+
+def test_labels_of_one_judge_become_suggestions(folder: Path, capsys: pytest.CaptureFixture[str]):
+    label = '{"query_id": "q1", "doc_id": "d1", "outcome": "graded", "grade": %d, "judge": "graded", "model": "%s"}\n'
+    (folder / "labels.jsonl").write_text(label % (3, "m1") + label % (2, "m2"))
+    words = [
+        "convert",
+        "labels.jsonl",
+        "--to",
+        "argilla-suggestions-json",
+        "--queries",
+        "queries.csv",
+        "--out",
+        "out.json",
+    ]
+    assert main(words) == 2
+    assert "select one judge (--labels-of JUDGE)" in capsys.readouterr().err
+    assert main([*words, "--labels-of", "m2"]) == 0
+    (record,) = json.loads((folder / "out.json").read_text())
+    assert (record["fields"], record["suggestions"]["grade"]["agent"]) == ({"query": "tent"}, "graded m2")
+    words = [
+        "convert",
+        "labels.jsonl",
+        "--to",
+        "umbrela-judgments-jsonl",
+        "--queries",
+        "queries.csv",
+        "--out",
+        "u.jsonl",
+    ]
+    assert main([*words, "--labels-of", "m2"]) == 2
+    assert "add the texts (--documents FILE)" in capsys.readouterr().err

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assay.core.errors import UnreadableInput
+from assay.core.errors import NotValid, UnreadableInput
 from assay.formats import FORMATS
+from assay.formats.labels_jsonl import MachineLabel
 from assay.formats.row_types import PairRow
+from assay.formats.writer import Written
 from tests.assay.formats.table_bytes import written
 
 PAIRS = [
@@ -124,3 +127,57 @@ def test_odd_judgments(of: dict[str, Any], code: str):
     report = read(judgment("shoes", "A hat."), judgment("shoes", "A shoe.") | of, grades=(0, 1, 2, 3)).report
     assert set(report.codes) == {code, "W71"}
     assert report.errors[0].line == 2
+
+
+LABELS = [
+    MachineLabel("q2", "d3", "graded", 0, judge="graded", model="m", rationale="No tent.", raw="0"),
+    MachineLabel("q1", "d1", "refused", judge="umbrela", model="m", prompt_sha256="0" * 64, cost_usd=0.1),
+]
+TEXTS = {"queries": {"q1": "shoes", "q2": "tent"}, "documents": {"d1": "A shoe.", "d3": "A bag,\u2028not a tent."}}
+# umbrela's own file has these keys in this order, and no characters beyond ASCII.
+JUDGMENTS = (
+    b'{"model": "graded m", "query": "tent", "passage": "A bag,\\u2028not a tent.", "prompt": "", "prediction": "0", '
+    b'"reasoning": "No tent.", "judgment": 0, "result_status": 1}\n'
+    b'{"model": "m", "query": "shoes", "passage": "A shoe.", "prompt": "", "prediction": "", "judgment": 0, '
+    b'"result_status": 0}\n'
+)
+
+
+def write(labels: list[MachineLabel], **options: Any) -> tuple[bytes, Written]:
+    stream, member = io.BytesIO(), FORMATS["umbrela-judgments-jsonl"]
+    assert member.write is not None
+    done = member.write(labels, stream, **options)
+    return stream.getvalue(), done
+
+
+def test_labels_become_judgments():
+    data, done = write(LABELS, **TEXTS)
+    assert (data, done.rows) == (JUDGMENTS, 2)
+    assert [note.partition(" cannot store ")[2] for note in done.notes] == [
+        "details of an answer, such as its rationale and cost: left out for 1 judgment; labels-jsonl keeps them",
+        "hashes of prompts: left out for 1 judgment; labels-jsonl keeps them",
+        "ids of queries and documents: written without, in the order of the rows, for 2 judgments; labels-jsonl keeps "
+        "them",
+        "types of failure: written with result_status 0 for 1 judgment; labels-jsonl keeps them",
+    ]
+    result = FORMATS["umbrela-judgments-jsonl"].read(data, path="a")
+    assert [(row.outcome, row.grade, row.rationale) for row in result.rows] == [
+        ("graded", 0, "No tent."),
+        ("unparseable", None, ""),
+    ]
+    assert write(result.rows)[0] == data
+
+
+@pytest.mark.parametrize(
+    ("label", "options", "words"),
+    [
+        (LABELS[0], {}, "the query has no text.*--queries FILE"),
+        (LABELS[0], {"queries": TEXTS["queries"]}, "the document has no text.*--documents FILE"),
+        (MachineLabel("q1", "d1", "graded", 4), TEXTS, "the grade 4 is not on umbrela's scale from 0 to 3"),
+        (MachineLabel("q1", "d1", "graded", usefulness=1), TEXTS, "umbrela cannot store usefulness"),
+        (MachineLabel("q1", "d1", "graded", 1, raw="a\0"), TEXTS, "a NUL character in a text; correct the text"),
+    ],
+)
+def test_labels_that_cannot_be_judgments(label: MachineLabel, options: dict[str, Any], words: str):
+    with pytest.raises(NotValid, match=words):
+        write([label], **options)

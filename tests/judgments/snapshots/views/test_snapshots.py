@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from assay.formats import FORMATS
 from judgments.agreement import resolutions
+from judgments.labels.snapshot_files import CONVERTED
 from judgments.models import Snapshot
 from judgments.snapshots import snapshots
 
@@ -143,6 +144,19 @@ def test_every_file_of_the_page_can_be_taken(client_of, frozen, engineer):
     assert statuses == [200] * 9
 
 
+def test_ratings_can_be_taken_in_each_format_of_ratings(client_of, frozen, engineer):
+    written = {name for name, member in FORMATS.items() if member.kind == "ratings" and member.write is not None}
+    assert written == {"ratings-csv", *CONVERTED}
+    client = client_of(engineer)
+    html = client.get(reverse("snapshot", args=[frozen.uuid])).content.decode()
+    for name, path in CONVERTED.items():
+        address = reverse("snapshot_export", args=[frozen.uuid, name])
+        assert f'href="{address}"' in html
+        response = client.get(address)
+        assert response.headers["Content-Disposition"] == f'attachment; filename="shop-first-{path}"'
+        assert len(FORMATS[name].read(response.content, path=path).rows) == 12
+
+
 @pytest.fixture
 def noted(make_round, rater, rate_all, lead):
     """A snapshot with notes that a spreadsheet would run."""
@@ -184,8 +198,8 @@ def test_a_server_without_the_extra_explains_it(client_of, api_of, frozen, engin
 def test_ratings_that_do_not_fit_into_a_workbook_are_refused(client_of, frozen, engineer, monkeypatch):
     address = reverse("snapshot_export", args=[frozen.uuid, "ratings-xlsx"])
     monkeypatch.setattr("assay.formats.ratings_xlsx.LONGEST_TEXT", 2)
-    assert "cannot be downloaded as a workbook" in client_of(engineer).get(address).content.decode()
-    monkeypatch.setattr(snapshots, "MOST_IN_WORKBOOK", 3)
+    assert "cannot be written as" in client_of(engineer).get(address).content.decode()
+    monkeypatch.setattr(snapshots, "MOST_CONVERTED", 3)
     refused = client_of(engineer).get(address)
     assert (refused.status_code, "assay convert ratings.csv" in refused.content.decode()) == (409, True)
 
