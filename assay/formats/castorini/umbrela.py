@@ -19,7 +19,7 @@ from assay.formats.annotation_tools.writing import Losses, PairTexts, count_deta
 from assay.formats.format import Format, reader_options
 from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, scale_grade
 from assay.formats.json_lines import Element, id_text, objects
-from assay.formats.json_rows import rows, text, write_objects
+from assay.formats.json_rows import rows, text
 from assay.formats.labels_jsonl import MachineLabel, TextLabel
 from assay.formats.queries import query_fault
 from assay.formats.reader import note_unusual, reader
@@ -113,7 +113,8 @@ def _write_requests(rows: Iterable[PairRow], stream: BinaryIO) -> Written:
         }
         for (query_id, query), group in groupby(listed, key=lambda row: (row.query_id, row.query))
     )
-    write_objects(lines, stream)
+    # umbrela splits a file at every line end of Unicode, so these must be escaped.
+    stream.writelines(f"{json_text(line, ascii=True)}\n".encode() for line in lines)
     empty = sum(not row.text for row in listed)
     more = sum(bool(row.narrative or row.expected) for row in listed)
     notes = [f"{amount(empty, 'pair')} without a text"] if empty else []
@@ -227,7 +228,6 @@ def _write_judgments(
     written = 0
     for row in rows:
         count_details(row, losses, stored=_STORED)
-        # umbrela splits a file at every line end of Unicode, so these must be escaped.
         stream.write(f"{json_text(_judgment_object(row, texts.of(row), losses), ascii=True)}\n".encode())
         losses.add("ids of queries and documents", "written without, in the order of the rows,")
         written += 1

@@ -56,6 +56,13 @@ def test_requests_have_one_line_per_query():
     assert (result.rows, result.report.bins["header"], result.report.units) == (PAIRS, 2, 6)
 
 
+def test_line_ends_of_unicode_in_requests_are_escaped():
+    rows = [PairRow("q1", "d1", "shoes", text="A\u2028shoe\x85\u00e9.")]
+    data = written("umbrela-requests-jsonl", rows)
+    assert len(data.decode().splitlines()) == 1
+    assert FORMATS["umbrela-requests-jsonl"].read(data, path="a").rows[0].text == rows[0].text
+
+
 @pytest.mark.parametrize(
     ("request_", "code"),
     [
