@@ -16,7 +16,7 @@ from django.template.loader import get_template, render_to_string
 from django.template.loader_tags import BLOCK_CONTEXT_KEY
 from django.templatetags.static import static
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from judgments.models import Collection, Document, Job
@@ -133,10 +133,10 @@ def head(context: Context, content: str, *heading: Any) -> SafeString:
     """
     title, actions = _parts(content)
     if heading:
-        title = format_html("<h1>{}</h1>{}", _text(context, heading), title)
+        title = format_html('<h1 dir="auto">{}</h1>{}', _text(context, heading), title)
     elif not re.search("<h[12][ >]", title):
         named = context.render_context[BLOCK_CONTEXT_KEY].get_block("title").nodelist.render(context)
-        title = format_html("<h1>{}</h1>{}", named, title)
+        title = format_html('<h1 dir="auto">{}</h1>{}', named, title)
     return format_html('<div class="head"><div>{}</div>{}</div>', title, actions or "")
 
 
@@ -159,6 +159,20 @@ def card(
     else:
         heading = format_html('<div class="card__head">{}{}</div>', heading, beside)
     return format_html('<section class="{}" aria-labelledby="{}">{}{}</section>', style, key, heading, body)
+
+
+@register.simple_block_tag(takes_context=True)
+def dialog(context: Context, content: str, key: str, *title: Any, style: str = "", back: str = "") -> SafeString:
+    """Render a dialog that closes with a button beside the heading, or below the contents with the words ``back``."""
+    named = f"{key.removesuffix('-box')}-h"
+    heading = format_html('<h2 id="{}">{}</h2>', named, _text(context, title))
+    shuts = {"type": "button", "popovertarget": key, "popovertargetaction": "hide"}
+    css = "btn btn--quiet" if back else "btn"
+    shut = format_html('<button class="{}"{}>{}</button>', css, _attributes(shuts), back or "Close")
+    if not back:
+        heading, shut = format_html('<div class="row row--apart">{}{}</div>', heading, shut), SafeString("")
+    attributes = _attributes({"id": key, "class": style, "popover": True, "aria-labelledby": named})
+    return format_html('<dialog{}><div class="stack">{}{}{}</div></dialog>', attributes, heading, content, shut)
 
 
 @register.simple_block_tag(takes_context=True)
@@ -253,11 +267,13 @@ def cells(context: Context, *values: Any) -> SafeString:
 
 
 @register.simple_block_tag(takes_context=True)
-def stat(context: Context, content: str, *name: Any) -> SafeString:
-    """Render a statistic: its name and value, then a note."""
+def stat(context: Context, content: str, *name: Any, style: str = "") -> SafeString:
+    """Render a statistic: its name and value, then a note if it has one."""
     value, note = _parts(content)
-    note = SafeString("") if note is None else format_html("<dd>{}</dd>", note)
-    return format_html('<div class="stat"><dt>{}</dt><dd>{}</dd>{}</div>', _text(context, name), value, note)
+    note = format_html("<dd>{}</dd>", note) if note and note.strip() else SafeString("")
+    attributes = _attributes({"class": style})
+    named = _text(context, name)
+    return format_html('<div class="stat"><dt>{}</dt><dd{}>{}</dd>{}</div>', named, attributes, value, note)
 
 
 @register.simple_block_tag(takes_context=True)
@@ -279,24 +295,29 @@ def post(
     form: BaseForm | None = None,
     title: str = "",
     key: str = "",
-    **more: str,
+    method: str = "post",
+    **more: Any,
 ) -> SafeString:
     """Render a form that posts to the named route, to an address or to the page itself, perhaps with a file.
 
-    It may have a ``title``, the heading with the id ``key``, and show the errors of a ``form``.
+    With the method ``get``, it only asks. It may have a ``title``, the heading with the id ``key``, and show the
+    errors of a ``form``.
     """
-    attributes = {"class": style, "method": "post", "action": reverse(name, args=args) if name else url}
+    attributes = {"class": style, "method": method, "action": reverse(name, args=args) if name else url}
     attributes |= {"enctype": "multipart/form-data" if file else "", "aria-labelledby": key}
     heading = format_html('<h2 id="{}">{}</h2>', key, title) if title else ""
     errors = render_to_string("_form_errors.html", {"form": form}) if form else ""
-    token = CsrfTokenNode().render(context)
+    token = CsrfTokenNode().render(context) if method == "post" else ""
     return format_html("<form{}>{}{}{}{}</form>", _attributes(attributes | more), token, heading, errors, content)
 
 
 def _attributes(given: Mapping[str, Any]) -> SafeString:
-    """Return attributes of an element without the empty ones; True is an attribute without a value."""
+    """Return attributes of an element without the empty ones; True is an attribute without a value.
+
+    Literals of a template are escaped too, because they may contain quotation marks.
+    """
     each = (
-        format_html(" {}", key) if value is True else format_html(' {}="{}"', key, value)
+        format_html(" {}", key) if value is True else format_html(' {}="{}"', key, escape(value))
         for key, value in ((key.replace("_", "-"), value) for key, value in given.items())
         if value is not None and value is not False and value != ""
     )
@@ -331,15 +352,18 @@ def entry(
     context: Context,
     name: str,
     *label: Any,
-    key: str | None = None,
+    key: Any = None,
     hint: str = "",
     value: Any = "",
     wide: bool = False,
     error: str = "",
     **attributes: Any,
 ) -> SafeString:
-    """Render a field that no form declares: label, hint, control, a text area if it has ``rows``, and error."""
-    key = name if key is None else key
+    """Render a field that no form declares: label, hint, control, a text area if it has ``rows``, and error.
+
+    Its id is the name unless ``key`` is another one; a key that is no text stands after the name.
+    """
+    key = name if key is None else key if isinstance(key, str) else f"{name}-{key}"
     described = " ".join([f"{key}-hint"] * bool(hint) + [f"{key}-error"] * bool(error))
     css = f"input {attributes.pop('style', '')}".strip()
     own = {"class": css, "id": key, "name": name, "aria-describedby": described} | attributes
@@ -355,7 +379,7 @@ def entry(
         _text(context, label),
         format_html('<span class="hint" id="{}-hint">{}</span>', key, hint) if hint else "",
         control,
-        format_html('<span class="error" id="{}-error">{}</span>', key, error) if error else "",
+        format_html('<span class="error" id="{}-error" role="alert">{}</span>', key, error) if error else "",
     )
 
 

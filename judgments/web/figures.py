@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from django import template
@@ -135,7 +137,8 @@ def or_muted(value: Any, words: str = "none") -> Any:
 @register.filter
 def bounds(estimate: Any, form: Any = None) -> str:
     """Return the interval of an estimate as ``low–high``, in percent or with this many digits; empty without one."""
-    low, high = (getattr(estimate, key, None) for key in ("low", "high"))
+    own = estimate.get if isinstance(estimate, Mapping) else partial(getattr, estimate)
+    low, high = own("low", None), own("high", None)
     if low is None or high is None:
         return ""
     if form == "percent":

@@ -19,9 +19,9 @@ A list is declared once, next to its view, which reads it with the request's par
         collection = access.collection_for(request.user, slug, access.STAFF)
         return answer(request, RUNS, collection.runs.all(), "pooling/runs/runs.html", {"collection": collection})
 
-The template shows an empty state if ``listing.nothing``, otherwise ``{% include "_list.html" %}``. Rows are a
-QuerySet, or a list of anything (dicts, dataclasses) for computed rows. The address carries ``q``, ``sort=-rows``,
-``page`` and one parameter per choice; ``format=csv`` returns the whole filtered list as a file.
+The template shows the list or an empty state with ``{% listed %}``. Rows are a QuerySet, or a list of anything (dicts,
+dataclasses) for computed rows. The address carries ``q``, ``sort=-rows``, ``page`` and one parameter per choice;
+``format=csv`` returns the whole filtered list as a file.
 """
 
 from __future__ import annotations

@@ -154,6 +154,7 @@ def round_new(request: HttpRequest, collection: Collection) -> HttpResponse:
         status = 422
     cost = _cost(pool, form)
     context |= {"pool": pool, "form": form, "rows": rows, "cost": cost, "offers": offers(cost), "after": after}
+    context["here"] = f"{request.path}?pool={pool.uuid}"
     context |= {"asking": status != 200, "presets": PRESETS, "opened": form.opened}
     return render(request, "pooling/rounds/round_new.html", context, status=status)
 

@@ -76,3 +76,77 @@ def test_fold_has_a_title():
     assert render('{% fold "Show " 3 style="stack" summary="small" %}<p></p>{% endfold %}') == (
         '<details class="stack"><summary class="small">Show 3</summary><p></p></details>'
     )
+
+
+def test_head_shows_the_title_of_the_page_unless_it_has_its_own():
+    title = "{% block title %}Runs of {{ name }}{% endblock %}"
+    page = Template("{% extends base %}" + title + "{% block content %}{% head %}<p></p>{% endhead %}{% endblock %}")
+    base = Template("{% block title %}{% endblock %}|{% block content %}{% endblock %}")
+    assert page.render(Context({"base": base, "name": "<b>"})) == (
+        'Runs of &lt;b&gt;|<div class="head"><div><h1 dir="auto">Runs of &lt;b&gt;</h1><p></p></div></div>'
+    )
+    assert '<h1 dir="auto">Round 7</h1>' in render('{% head "Round " 7 %}{% endhead %}')
+    assert render("{% head %}<h1>Own</h1>{% then %}<a></a>{% endhead %}") == (
+        '<div class="head"><div><h1>Own</h1></div><a></a></div>'
+    )
+
+
+def test_cells_have_marks_and_classes_and_are_escaped():
+    shown = render('{% cells "!.name" name "#" 3 ".clip.muted" each %}', name="#<b>", each=["a", "b"])
+    assert shown == (
+        '<th scope="row" class="name"><span dir="auto">#&lt;b&gt;</span></th><td class="num">3</td>'
+        '<td class="clip muted">a</td><td class="clip muted">b</td>'
+    )
+    assert '<th scope="col" class="num">x</th><th scope="col" class="num">y</th>' in render(
+        '{% table "" "Run" "#" each %}{% endtable %}', each=["x", "y"]
+    )
+
+
+def test_a_table_scrolls_from_a_number_of_rows_on():
+    text = '{% table "Runs" tall=2 %}{% for one in each %}<tr></tr>{% endfor %}{% endtable %}'
+    assert "scroll--tall" not in render(text, each=[1, 2])
+    assert "scroll--tall" in render(text, each=[1, 2, 3])
+
+
+def test_buttons_links_and_hidden_fields():
+    assert render(
+        '{% button style="quiet" name="act" value=0 disabled=no hidden=True %}Go{% endbutton %}', no=False
+    ) == ('<button class="btn btn--quiet" type="submit" name="act" value="0" hidden>Go</button>')
+    assert render("{% button hx_vals='{\"a\": 1}' %}{% endbutton %}").count("&quot;") == 2
+    assert render('{% act "Home" "home" query="a=1" %}') == '<a class="btn btn--main" href="/?a=1">Home</a>'
+    assert render("{% hidden a=one b=each %}", one="<", each=[1, 2]) == (
+        '<input type="hidden" name="a" value="&lt;"><input type="hidden" name="b" value="1">'
+        '<input type="hidden" name="b" value="2">'
+    )
+
+
+def test_entry_links_hint_and_error_with_the_control():
+    shown = render(
+        '{% entry "why" "Why, " name hint="Short." error=error rows=2 value=words %}', name="<", error="No", words="<"
+    )
+    assert shown == (
+        '<div class="field"><label for="why">Why, &lt;</label><span class="hint" id="why-hint">Short.</span>'
+        '<textarea class="input" id="why" name="why" aria-describedby="why-hint why-error" rows="2" '
+        'aria-invalid="true">\n'
+        '&lt;</textarea><span class="error" id="why-error" role="alert">No</span></div>'
+    )
+    assert '<input class="input" id="n-7" name="n" value="3">' in render('{% entry "n" "N" key=7 value=3 %}')
+
+
+def test_dialog_closes_beside_its_heading_or_below():
+    shown = render('{% dialog "note-box" "Note" %}<p></p>{% enddialog %}')
+    assert shown.startswith(
+        '<dialog id="note-box" popover aria-labelledby="note-h"><div class="stack"><div class="row '
+    )
+    assert shown.endswith("Close</button></div><p></p></div></dialog>")
+    assert render('{% dialog "a" "A" back="Back" %}<p></p>{% enddialog %}').endswith("Back</button></div></dialog>")
+
+
+def test_listed_shows_its_contents_only_without_rows():
+    nothing, some = SimpleNamespace(nothing=True), SimpleNamespace(nothing=False)
+    text = '{% listed "Runs" empty="No runs" %}<p></p>{% endlisted %}'
+    assert render(text, listing=nothing) == (
+        '<section class="card empty" aria-labelledby="start"><h2 id="start">No runs</h2><p></p></section>'
+    )
+    assert '<section class="card stack" aria-label="Runs">' in render(text, listing=some)
+    assert render("{% listed %}<p></p>{% endlisted %}", listing=nothing) == "<p></p>"

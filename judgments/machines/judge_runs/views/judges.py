@@ -206,6 +206,7 @@ def judge_new(request: HttpRequest, round_: Round) -> HttpResponse:
         "form": form,
         "kind": kind,
         "kinds": kinds.kinds(),
+        "start": "Start judge with these caps" if kind.asks == "model" else "Start judge",
         "estimate": estimate,
         "kin": _kin(round_, choice) if estimate is not None and choice is not None else "",
         "providers": round_.collection.providers.count(),
