@@ -130,21 +130,19 @@ def test_an_empty_list_can_be_written(member: Format):
 
 
 @every_format
-@pytest.mark.parametrize("change", ["crlf", "mark", "gzip", "no end", "blank lines"])
-def test_changes_by_editors_are_repaired(member: Format, change: str):
+def test_changes_by_editors_are_repaired(member: Format):
     plain = example(member)
-    if member.binary and change != "gzip":
-        pytest.skip("no editor opens it")
-    changed = {
-        "crlf": plain.replace(b"\n", b"\r\n"),
-        "mark": b"\xef\xbb\xbf" + plain,
-        "gzip": gzip.compress(plain),
-        "no end": plain.rstrip(b"\n"),
-        "blank lines": b"\n" + plain + b"\n\n",
-    }[change]
-    result = member.read(changed, path="a")
-    assert result.rows == member.read(plain, path="a").rows
-    assert result.report.ok
+    rows = member.read(plain, path="a").rows
+    changes = {"gzip": gzip.compress(plain)}
+    if not member.binary:  # no editor opens one that is
+        changes["crlf"] = plain.replace(b"\n", b"\r\n")
+        changes["mark"] = b"\xef\xbb\xbf" + plain
+        changes["no end"] = plain.rstrip(b"\n")
+        changes["blank lines"] = b"\n" + plain + b"\n\n"
+    for change, changed in changes.items():
+        result = member.read(changed, path=change)
+        assert result.rows == rows, change
+        assert result.report.ok, change
 
 
 @every_format
