@@ -77,7 +77,7 @@ def cached(name: str, known: list[models.Model], build: Callable[[], T]) -> T:
     except IntegrityError:
         return build()
     for path, content in old.files.items():
-        if not path.exists() or path.stat().st_size != len(content):
+        if not path.exists() or path.read_bytes() != content:
             path.write_bytes(content)
     return _map(old.result, _Row, lambda row: row.again(known))
 
