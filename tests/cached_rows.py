@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,11 +24,19 @@ Key = tuple[type[models.Model], Any]
 BEFORE = {"User", "Session", "Collection", "Membership", "Grant", "AuditRow", "ApiToken"}
 
 
-@dataclass
+@dataclass(frozen=True)
+class _Table:
+    """Rows of a model as the database takes them, but for moments, which are those of then."""
+
+    columns: list[models.Field]
+    rows: list[list[Any]]
+
+
+@dataclass(frozen=True)
 class _Cached:
     """What came of the steps; ``known`` stood before them, ``result`` names its rows by their keys."""
 
-    rows: dict[type[models.Model], list[models.Model]]
+    tables: list[_Table]
     files: dict[Path, bytes]
     known: list[Key]
     at: datetime
@@ -60,15 +68,16 @@ def cached(name: str, known: list[models.Model], build: Callable[[], T]) -> T:
     if name not in _CACHE:
         return _first(name, stood, build)
     old = _CACHE[name]
-    _turn(old, stood)
+    moved = {key: new for key, (_, new) in zip(old.known, stood, strict=True)}
+    age = timezone.now() - old.at
     try:
         with transaction.atomic():
-            for model, rows in old.rows.items():
-                _insert(model, rows)
+            for table in old.tables:
+                _insert(table, moved, age)
     except IntegrityError:
         return build()
     for path, content in old.files.items():
-        if not path.exists() or path.stat().st_size != len(content):
+        if not path.exists() or path.read_bytes() != content:
             path.write_bytes(content)
     return _map(old.result, _Row, lambda row: row.again(known))
 
@@ -82,7 +91,7 @@ def _first(name: str, stood: list[Key], build: Callable[[], T]) -> T:
     if not any(keys for model, keys in before.items() if model.__name__ not in BEFORE):
         new = {model: list(model._base_manager.exclude(pk__in=keys)) for model, keys in before.items()}
         _CACHE[name] = _Cached(
-            rows={model: rows for model, rows in new.items() if rows},
+            tables=[_table(model, rows) for model, rows in new.items() if rows],
             files={path: path.read_bytes() for path in _files() if path not in files},
             known=stood,
             at=timezone.now(),
@@ -100,27 +109,28 @@ def _leave_room(made: Iterable[type[models.Model]]) -> None:
                 cursor.execute("INSERT INTO sqlite_sequence VALUES (%s, 1000000)", [model._meta.db_table])
 
 
-def _turn(old: _Cached, stood: list[Key]) -> None:
-    """Let the rows point to what stands now, and be as old as they were: a lease of half an hour still has it."""
-    moved = {key: new for key, (_, new) in zip(old.known, stood, strict=True)}
-    now = timezone.now()
-    for model, rows in old.rows.items():
-        for column in model._meta.local_concrete_fields:
-            for row in rows:
-                value = getattr(row, column.attname)
-                if column.related_model is not None:
-                    setattr(row, column.attname, moved.get((column.related_model, value), value))
-                elif isinstance(value, datetime):
-                    setattr(row, column.attname, value + (now - old.at))
-    old.known, old.at = stood, now
-
-
-def _insert(model: type[models.Model], rows: list[models.Model]) -> None:
-    """The rows as they are: ``bulk_create`` would stamp them with the time of now."""
+def _table(model: type[models.Model], rows: list[models.Model]) -> _Table:
     columns = model._meta.local_concrete_fields
-    size = max(connection.ops.bulk_batch_size(columns, rows), 1)
-    for start in range(0, len(rows), size):
-        model._base_manager._insert(rows[start : start + size], fields=columns, using=None, raw=True)
+    return _Table(columns, [[_prepared(column, getattr(row, column.attname)) for column in columns] for row in rows])
+
+
+def _prepared(column: models.Field, value: Any) -> Any:
+    return value if isinstance(column, models.DateTimeField) else column.get_db_prep_save(value, connection)
+
+
+def _insert(table: _Table, moved: dict[Key, Any], age: timedelta) -> None:
+    """The rows again, pointing to what stands now, and as old as they were: a lease of half an hour still has it."""
+    name = connection.ops.quote_name
+    into = f"{name(table.columns[0].model._meta.db_table)} ({', '.join(name(one.column) for one in table.columns)})"
+    rows = [list(row) for row in table.rows]
+    for place, column in enumerate(table.columns):
+        for row in rows:
+            if column.related_model is not None:
+                row[place] = moved.get((column.related_model, row[place]), row[place])
+            elif isinstance(row[place], datetime):
+                row[place] = column.get_db_prep_save(row[place] + age, connection)
+    with connection.cursor() as cursor:
+        cursor.executemany(f"INSERT INTO {into} VALUES ({', '.join(['%s'] * len(table.columns))})", rows)
 
 
 def _map(value: Any, kind: type, change: Callable[[Any], Any]) -> Any:

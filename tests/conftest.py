@@ -278,8 +278,7 @@ def collection(lead: Any, engineer: Any, rater: Any, rater2: Any, rater3: Any) -
 
     made = Collection.objects.create(slug="shop", name="Shop search", created_by=lead)
     roles = {lead: Role.LEAD, engineer: Role.ENGINEER, rater: Role.RATER, rater2: Role.RATER, rater3: Role.RATER}
-    for user, role in roles.items():
-        Membership.objects.create(collection=made, user=user, role=role)
+    Membership.objects.bulk_create(Membership(collection=made, user=user, role=role) for user, role in roles.items())
     Grant.objects.bulk_create(Grant(collection=made, kind=kind, value="*") for kind in Grant.Kind)
     return made
 

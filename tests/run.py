@@ -24,6 +24,7 @@ from tests import migrated  # noqa: E402
 
 # A browser shows nothing else on another database.
 ONLY_ON_SQLITE = ("tests/browser", "tests/demo")
+QUICK = ["-m", "not slow"]
 
 
 def main(arguments: list[str]) -> int:
@@ -32,7 +33,7 @@ def main(arguments: list[str]) -> int:
     arguments = [one for one in arguments if one != "--all"]
     quick = not everything and not arguments
     postgresql = "" if quick else os.environ.get("TEST_DATABASE_URL", "")
-    legs = [("SQLite", "", ["-m", "not slow"] if quick else arguments)]
+    legs = [("SQLite", "", QUICK if quick else arguments)]
     if postgresql:
         without = [f"--ignore={path}" for path in ONLY_ON_SQLITE]
         legs.append(("PostgreSQL", postgresql, arguments or ["tests", *without]))
@@ -80,7 +81,9 @@ def run(name: str, url: str, options: list[str], names: dict[str, str]) -> tuple
     environment = beside(url, {**names, "ONLY_DATABASE_TESTS": "1"} if url else names)
     # One more than there are cores, because some tests wait.
     workers = [] if any(option.startswith("-n") for option in options) else ["-n", str((os.cpu_count() or 1) + 1)]
-    command = [sys.executable, "-m", "pytest", "-q", "--dist", "loadgroup", *workers, *options]
+    # Only slow tests are in groups; to hand out thousands of tests as groups of one takes ten seconds.
+    groups = [] if options == QUICK else ["--dist", "loadgroup"]
+    command = [sys.executable, "-m", "pytest", "-q", *groups, *workers, *options]
     print(f"== {name}", flush=True)
     began = time.monotonic()
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:

@@ -79,7 +79,7 @@ def test_a_citation_leads_to_its_passage_and_the_answer_stays_in_sight(
         page.locator(".cite").nth(1).focus()
         page.keyboard.press("Enter")
         expect(page.locator(".passage").nth(1)).to_be_in_viewport()
-        assert page.locator(".passage:target").count() == 1
+        expect(page.locator(".passage:target")).to_have_count(1)
         # The page itself never moves: the question and the grades stay where they are.
         assert page.evaluate("document.scrollingElement.scrollTop") <= 1
         assert page.evaluate(OVERFLOW) <= 0

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from judgments.models import Round
 from tests.assay.formats.quepid.test_book_json import large_book
@@ -23,8 +24,7 @@ def test_a_book_is_imported_and_its_agreement_read(
     page.goto(f"{live_server.url}/c/{collection.slug}/judgments/new/")
     page.set_input_files("input[type=file]", str(file))
     page.locator("main form button[type=submit]").first.click()
-    figures = page.locator("main").inner_text()
-    assert "425" in figures
+    expect(page.locator("main")).to_contain_text("425")
     assert "shop.example" not in page.content()
     assert violations(page) == []
     page.get_by_role("button", name="Store").click()
@@ -32,6 +32,6 @@ def test_a_book_is_imported_and_its_agreement_read(
     round_ = Round.objects.get()
     assert (round_.pairs.count(), round_.raters.count()) == (200, 3)
     for rater in ("r01", "r02", "r03"):
-        assert page.get_by_text(rater, exact=True).count()
+        expect(page.get_by_text(rater, exact=True)).not_to_have_count(0)
     assert violations(page) == []
     assert faults == []

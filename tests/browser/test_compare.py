@@ -75,7 +75,7 @@ def test_without_script_every_bar_is_a_link(browser: Browser, page: Page, addres
     bar.focus()
     plain.keyboard.press("Enter")
     plain.wait_for_url(f"**{target}")
-    assert plain.locator(".moves section").count() == 2
+    expect(plain.locator(".moves section")).to_have_count(2)
     context.close()
 
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Error, Page
 from judgments.members.collections import create_collection
 from tests.browser.axe import violations
 from tests.test_access_matrix import LINES, address
-from tests.world import World, make_world
+from tests.world import World
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # The order in which the matrix names people, and how each looks at the pages.
@@ -23,11 +23,6 @@ ANONYMOUS = 4
 Scheme = Literal["light", "dark"]
 VIEWS: tuple[tuple[int, Scheme], ...] = ((1280, "light"), (390, "dark"))
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
-
-@pytest.fixture
-def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any) -> World:
-    return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
 
 
 @pytest.fixture(autouse=True)

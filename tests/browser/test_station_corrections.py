@@ -74,7 +74,7 @@ def test_from_a_list_it_goes_back_to_the_list(page, listed, enter, open_round, r
     with page.expect_navigation():
         page.keyboard.press("0")
     ready(page)
-    assert page.locator("#list > li").count() == 6
+    expect(page.locator("#list > li")).to_have_count(6)
     expect(page.locator("[data-graded]")).to_have_text("1")
     assert list(mine(rater).values_list("grade", flat=True)) == [0]
 

@@ -11,14 +11,9 @@ from assay.scoring.evaluate import evaluate
 from judgments.machines.calibration import calibration, routing
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall
 from pooling.runs import runs as stored_runs
-from tests.world import World, make_world
+from tests.world import World
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any) -> World:
-    return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
 
 
 def test_doubtful_pairs_come_first_then_those_that_decide_a_score(world: World) -> None:

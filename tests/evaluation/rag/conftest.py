@@ -14,6 +14,7 @@ from evaluation.rag import scorecards
 from judgments.imports import ingestion
 from judgments.jobs import jobs
 from judgments.models import Job
+from tests.cached_rows import cached
 
 SAMPLES = [
     *(
@@ -99,9 +100,13 @@ def work(sample_set: RagSampleSet) -> Job:
 
 
 @pytest.fixture
-def scored(sample_set: RagSampleSet, store: Any) -> RagSampleSet:
-    store("outputs", OLD, "old.jsonl", samples=str(sample_set.uuid))
-    store("outputs", NEW, "new.jsonl", samples=str(sample_set.uuid))
-    work(sample_set)
-    sample_set.refresh_from_db()
-    return sample_set
+def scored(collection: Any, lead: Any, engineer: Any, store: Any) -> RagSampleSet:
+    def steps() -> RagSampleSet:
+        sample_set = RagSampleSet.objects.get(uuid=store("samples", SAMPLES, "kits.jsonl")["id"])
+        store("outputs", OLD, "old.jsonl", samples=str(sample_set.uuid))
+        store("outputs", NEW, "new.jsonl", samples=str(sample_set.uuid))
+        work(sample_set)
+        sample_set.refresh_from_db()
+        return sample_set
+
+    return cached("scored samples", [collection, lead, engineer], steps)

@@ -20,11 +20,6 @@ PAGE = "/c/shop/scores/"
 
 
 @pytest.fixture
-def snapshot(stage):
-    return stage.whole_way()
-
-
-@pytest.fixture
 def scored(stage, snapshot, collection, engineer):
     stage.run("third", "2013")
     runs.set_baseline(collection, collection.runs.get(name="neural"), actor=stage.lead)

@@ -29,16 +29,6 @@ from tests.evaluation.stage import by_digit
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def snapshot(stage):
-    return stage.whole_way()
-
-
-@pytest.fixture
-def scored(snapshot, collection, engineer):
-    return scoring.score_runs(snapshot, list(collection.runs.order_by("name")), actor=engineer)
-
-
 def test_numbers_are_those_of_the_exported_file(snapshot, scored):
     qrels = load_qrels(snapshots.export(snapshot, "trec-qrels")[1], path="qrels.txt")
     for one in scored:

@@ -24,11 +24,6 @@ def hidden_documents(reader, collection, query_id):
 
 
 @pytest.fixture
-def snapshot(stage):
-    return stage.whole_way()
-
-
-@pytest.fixture
 def again(stage, snapshot, lead):
     """An open round over two queries of the snapshot, in which the lead rates too."""
     round_ = stage.round(name="Round 2", runs=0)

@@ -19,7 +19,7 @@ from judgments.rating import assignment
 from tests.machines import judge_everything
 from tests.test_access_matrix import LINES, WHO, address
 from tests.test_hidden_machine_grades import Ask, Response, send_all
-from tests.world import World, grade_together, make_world
+from tests.world import World, grade_together
 
 pytestmark = pytest.mark.django_db
 # Of the round's nine pairs; its third query is the lead's no more.
@@ -37,11 +37,6 @@ class Case:
     world: World
     round: Round
     judges: list[Judge]
-
-
-@pytest.fixture
-def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any) -> World:
-    return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
 
 
 @pytest.fixture

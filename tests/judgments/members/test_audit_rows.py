@@ -12,14 +12,9 @@ from judgments.members import collections
 from judgments.models import AuditRow
 from pooling.connectors import connections
 from pooling.runs import runs
-from tests.world import World, make_world
+from tests.world import World
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any) -> World:
-    return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
 
 
 def rows_on_record(verb: str) -> list[tuple[str, dict[str, Any]]]:

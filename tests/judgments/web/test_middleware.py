@@ -11,15 +11,10 @@ from django.test import Client
 
 from judgments.models import Document, Job
 from tests.test_access_matrix import LINES, WHO, address
-from tests.world import World, make_world
+from tests.world import World
 
 pytestmark = pytest.mark.django_db
 Browser = Callable[[Any], Client]
-
-
-@pytest.fixture
-def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any) -> World:
-    return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
 
 
 @pytest.mark.slow

@@ -17,11 +17,6 @@ PAGE = "/c/shop/scores/new/"
 
 
 @pytest.fixture
-def snapshot(stage):
-    return stage.whole_way()
-
-
-@pytest.fixture
 def web(client_of, engineer):
     return client_of(engineer)
 

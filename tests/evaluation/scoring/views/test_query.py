@@ -16,16 +16,6 @@ PAGE = "/c/shop/scores/query/"
 
 
 @pytest.fixture
-def snapshot(stage):
-    return stage.whole_way()
-
-
-@pytest.fixture
-def scored(snapshot, collection, engineer):
-    return scoring.score_runs(snapshot, list(collection.runs.order_by("name")), actor=engineer)
-
-
-@pytest.fixture
 def get(client_of, engineer):
     return lambda address="?query=q00": client_of(engineer).get(PAGE + address)
 

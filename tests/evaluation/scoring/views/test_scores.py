@@ -24,16 +24,6 @@ PAGE = "/c/shop/scores/"
 
 
 @pytest.fixture
-def snapshot(stage):
-    return stage.whole_way()
-
-
-@pytest.fixture
-def scored(snapshot, collection, engineer):
-    return scoring.score_runs(snapshot, list(collection.runs.order_by("name")), actor=engineer)
-
-
-@pytest.fixture
 def get(client_of, engineer):
     return lambda address="", **more: client_of(engineer).get(PAGE + address, **more)
 
