@@ -8,7 +8,6 @@ elsewhere between the check and the connection, and all traffic of the client go
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from assay.network.allowed_addresses import Allowed
@@ -29,14 +28,7 @@ class CheckedNetwork:
 
         self._inner, self._allowed = httpcore.SyncBackend(), allowed
 
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.NetworkStream:
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> httpcore.NetworkStream:
         """Connect to the first address that accepts the connection."""
         import httpcore
 
@@ -46,7 +38,7 @@ class CheckedNetwork:
             raise httpcore.ConnectError(str(fault)) from None
         for number, address in enumerate(addresses, start=1):
             try:
-                return self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
+                return self._inner.connect_tcp(address, port, timeout=timeout, **options)
             except httpcore.ConnectError:
                 # Try the next address: "localhost" resolves to ::1 first, but many servers listen only on 127.0.0.1.
                 if number == len(addresses):
@@ -66,20 +58,14 @@ class CheckedNetwork:
 
 def checked_client(allowed: Allowed, timeout: float) -> ClientPool:
     """Return an HTTP client that connects only to allowed addresses."""
-    import httpcore
     import httpx
 
-    from assay.network.client_pool import ClientPool
+    from assay.network.client_pool import ClientPool, transport_on
 
     context = ssl.create_default_context()  # once, because it reads all trusted certificates
 
     def make() -> httpx.Client:
-        transport = httpx.HTTPTransport(verify=context, trust_env=False)
-        # httpx does not accept a network backend, but httpcore, which it uses, does.
-        transport._pool = httpcore.ConnectionPool(
-            ssl_context=context,
-            network_backend=CheckedNetwork(allowed),  # type: ignore[arg-type]
-        )
+        transport = transport_on(CheckedNetwork(allowed), context)
         return httpx.Client(transport=transport, timeout=timeout, trust_env=False, follow_redirects=False)
 
     return ClientPool(make)

@@ -12,7 +12,20 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
+
+
+def transport_on(backend: Any, context: ssl.SSLContext, **limits: Any) -> httpx.HTTPTransport:
+    """Return an httpx transport on another network backend (``httpcore.NetworkBackend``)."""
+    import httpcore
+    import httpx
+
+    transport = httpx.HTTPTransport(verify=context, trust_env=False)
+    # httpx does not accept a network backend, but httpcore, which it uses, does.
+    transport._pool = httpcore.ConnectionPool(ssl_context=context, network_backend=backend, **limits)
+    return transport
 
 
 class ClientPool:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+
+from assay.network.client_pool import transport_on
 
 if TYPE_CHECKING:
     import ssl
@@ -75,18 +76,10 @@ class TimedNetwork:
 
         self._inner, self._clock = inner or httpcore.SyncBackend(), clock
 
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> TimedStream:
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> TimedStream:
         """Connect."""
-        return TimedStream(
-            self._inner.connect_tcp(host, port, self._clock.left(timeout), local_address, socket_options), self._clock
-        )
+        inner = self._inner.connect_tcp(host, port, timeout=self._clock.left(timeout), **options)
+        return TimedStream(inner, self._clock)
 
     def sleep(self, seconds: float) -> None:
         """Wait."""
@@ -97,16 +90,5 @@ def timed_transport(
     clock: Clock, context: ssl.SSLContext, inner: httpcore.NetworkBackend | None = None
 ) -> httpx.HTTPTransport:
     """Return an httpx transport with the deadline, on another network backend if one is given."""
-    import httpcore
-    import httpx
-
-    transport = httpx.HTTPTransport(verify=context, trust_env=False)
-    # httpx does not accept a network backend, but httpcore, which it uses, does.
-    transport._pool = httpcore.ConnectionPool(
-        ssl_context=context,
-        max_connections=100,
-        max_keepalive_connections=20,
-        keepalive_expiry=5.0,
-        network_backend=TimedNetwork(clock, inner),  # type: ignore[arg-type]
-    )
-    return transport
+    limits = {"max_connections": 100, "max_keepalive_connections": 20, "keepalive_expiry": 5.0}
+    return transport_on(TimedNetwork(clock, inner), context, **limits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -187,7 +187,10 @@ def decide(
     labels = read_qrels(qrels)
     runs = [read_run(baseline), read_run(candidate)]
     names = ("baseline", "candidate")
-    (bound,) = _one(bind(metric))
+    metrics = bind(metric)
+    if len(metrics) != 1:
+        raise NotValid(f"a decision needs one metric, not {len(metrics)}; choose the one that the decision is based on")
+    (bound,) = metrics
     depth = bound.cutoff if isinstance(bound.cutoff, int) else None
     scored = evaluate(
         labels,
@@ -222,16 +225,15 @@ def decide(
         bounded=bound.metric.bounded and bound.metric.mean != "geometric",
         identical=_identical(runs, order or labels.query_ids, depth),
     )
-    counts = _judgments(labels, runs, used_ids[: decision.queries], depth)
-    about = {
-        "judgments": counts,
-        "metric": scored.metrics[0],
-        "baseline": runs[0].name,
-        "candidate": runs[1].name,
-        "undefined": int((~defined).sum()),
-        "unweighted": int((defined & ~weighted).sum()),
-    }
-    return Decision(**{**decision.to_dict(), **about, "trace": decision.trace})
+    return replace(
+        decision,
+        judgments=_judgments(labels, runs, used_ids[: decision.queries], depth),
+        metric=scored.metrics[0],
+        baseline=runs[0].name,
+        candidate=runs[1].name,
+        undefined=int((~defined).sum()),
+        unweighted=int((defined & ~weighted).sum()),
+    )
 
 
 def decide_differences(
@@ -327,12 +329,6 @@ def decide_differences(
         trace=trace,
         **settings,
     )
-
-
-def _one(bound: Sequence[Any]) -> Sequence[Any]:
-    if len(bound) != 1:
-        raise NotValid(f"a decision needs one metric, not {len(bound)}; choose the one that the decision is based on")
-    return bound
 
 
 def _check(

@@ -161,16 +161,13 @@ def _way(place: Place, rows: int) -> str:
     """Draw a curve from left to right; a document outside a list starts or ends at its lower edge."""
     if place.move is None:
         return ""
-    before, after = (_height(rank, rows) for rank in (place.move.before, place.move.after))
+    ranks = (place.move.before, place.move.after)
+    before, after = (None if rank is None else min(rank, rows + 0.5) + 0.5 for rank in ranks)
     if before is None:
         return f"M82,{after:g}H100"
     if after is None:
         return f"M0,{before:g}H18"
     return f"M0,{before:g}C50,{before:g} 50,{after:g} 100,{after:g}"
-
-
-def _height(rank: int | None, rows: int) -> float | None:
-    return None if rank is None else min(rank, rows + 0.5) + 0.5
 
 
 def _shade(place: Place, top: int) -> str:

@@ -82,7 +82,8 @@ def range_of(pair: Mapping[str, Any]) -> str:
 def _significance(comparison: Comparison) -> Remark:
     pair, question = comparison.pair, "Significant"
     if pair["p"] is None:
-        return Remark(question, "todo", "not tested", f"{_sentence(pair['reason'])} Judge more queries.")
+        reason = pair["reason"]
+        return Remark(question, "todo", "not tested", f"{reason[:1].upper()}{reason[1:]}. Judge more queries.")
     raw, standing = pair["p"], _standing(pair)
     better, worse = (comparison.b.run, comparison.a.run)[:: 1 if pair["difference"] >= 0 else -1]
     if standing < ALPHA:
@@ -174,7 +175,3 @@ def _side(pair: Mapping[str, Any]) -> int:
     if pair["low"] is None or pair["low"] <= 0 <= pair["high"]:
         return 0
     return 1 if pair["low"] > 0 else -1
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."

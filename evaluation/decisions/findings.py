@@ -209,7 +209,8 @@ def sequence(outcome: Outcome, label: str, width: float = WIDTH) -> Chart:
         Words(LEFT - 6, y(tick) + 4, f"{tick:+.2f}".replace("-", "−") if tick else "0", "end", "mute")
         for tick in up.ticks(7)
     ]
-    words += [Words(across.at(tick), HEIGHT - FOOT + 16, f"{tick:.0f}", "middle", "mute") for tick in _whole(across)]
+    whole = sorted({float(round(tick)) for tick in across.ticks(8) if tick >= 1})
+    words += [Words(across.at(tick), HEIGHT - FOOT + 16, f"{tick:.0f}", "middle", "mute") for tick in whole]
     words.append(Words(width - 8, HEIGHT - 4, "judged queries", "end", "mute"))
     decided = next((one for one in trace if one.verdict != "undecided"), None)
     if decided is not None:
@@ -218,10 +219,6 @@ def sequence(outcome: Outcome, label: str, width: float = WIDTH) -> Chart:
         anchor = "end" if x > width / 2 else "start"
         words.append(Words(x + (-8 if anchor == "end" else 8), TOP + 8, f"{decided.verdict} at {decided.n:,}", anchor))
     return Chart(HEIGHT, label, tuple(strokes), words=tuple(words), width=width)
-
-
-def _whole(axis: Axis) -> list[float]:
-    return sorted({float(round(tick)) for tick in axis.ticks(8) if tick >= 1})
 
 
 def sentence(decision: Decision, run: Run, verdict: str, numbers: Mapping[str, Any]) -> str:

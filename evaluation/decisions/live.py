@@ -115,7 +115,8 @@ def outcome_of(decision: Decision, run: Run, labels: Labels) -> Outcome:
 
     how = rule_of(decision)
     if not labels:
-        return decide_differences([], identical=_identical(decision, run), **how)
+        identical = decisions.lists_of(decision, run) == decisions.lists_of(decision, decision.baseline)
+        return decide_differences([], identical=identical, **how)
     qrels: Qrels = Qrels.from_dict({query_id: dict(of) for query_id, of in labels.items()})
     top = max(decision.round.scale.values()) if decision.round else None
     return decide(
@@ -129,10 +130,6 @@ def outcome_of(decision: Decision, run: Run, labels: Labels) -> Outcome:
         overlap=False,
         **how,
     )
-
-
-def _identical(decision: Decision, run: Run) -> bool:
-    return decisions.lists_of(decision, run) == decisions.lists_of(decision, decision.baseline)
 
 
 def _ranked(decision: Decision, run: Run) -> RankedRun:

@@ -87,15 +87,14 @@ def store_pasted(collection: Collection, text: str, *, actor: User) -> tuple[Run
     return stored[0], stored[1:]
 
 
-def add_queries(collection: Collection, runs: Sequence[Run], *, actor: User) -> int:
+def add_queries(collection: Collection, runs: Sequence[Run]) -> None:
     """Create the queries of the runs in a collection without queries; their ids serve as texts."""
     if collection.queries.exists():
-        return 0
+        return
     query_ids = list(dict.fromkeys(query_id for run in runs for query_id in stored_runs.ranked(run).query_ids))
     Query.objects.bulk_create(
         Query(collection=collection, query_id=query_id, text=query_id[:2048]) for query_id in query_ids
     )
-    return len(query_ids)
 
 
 @transaction.atomic
@@ -132,7 +131,7 @@ def store(
     if first in others or len(set(others)) < len(others):
         message = "Two of these systems return identical lists, so there is no difference to judge."
         raise NotValid(message, {"pasted" if pasted.strip() else "candidate_files": message})
-    add_queries(collection, [first, *others], actor=actor)
+    add_queries(collection, [first, *others])
     if not collection.runs.filter(baseline=True).exists():
         stored_runs.set_baseline(collection, first, actor=actor)
     return first, others

@@ -32,14 +32,16 @@ from judgments.web.pages import get_page
 
 @get_page
 def rater_effect(request: HttpRequest, uuid: str) -> HttpResponse:
+    from assay.aggregation.rules import RULES
+
     round_ = access.round_for(request.user, uuid, access.STAFF)
-    metrics, rules = metrics_of(round_.collection), _rules(round_)
+    metrics = metrics_of(round_.collection)
     metric = request.GET.get("metric", "") or METRIC
     rule = request.GET.get("rule", "") or "median"
     context = {
         **frame(request, round_, "agreement"),
         "metrics": metrics if metric in metrics else [metric, *metrics],
-        "rules": rules,
+        "rules": [(name, RULES[name].title) for name in rater_effects.rules_for(round_)],
         "metric": metric,
         "rule": rule,
     }
@@ -59,12 +61,6 @@ def rater_effect(request: HttpRequest, uuid: str) -> HttpResponse:
     rows = [_rater_row(one, others.get(one.rater)) for one in result.raters]
     listing = _raters_listing(round_, result.metric, {"metric": metric, "rule": rule})
     return answer(request, listing, rows, "evaluation/effects/rater_effect.html", context | {"result": result})
-
-
-def _rules(round_: Round) -> list[tuple[str, str]]:
-    from assay.aggregation.rules import RULES
-
-    return [(name, RULES[name].title) for name in rater_effects.rules_for(round_)]
 
 
 def _agreeing(round_: Round) -> dict[str, LeftOut]:
@@ -187,15 +183,11 @@ def _confusion(comparison: SnapshotComparison) -> dict[str, Any]:
 
     def cell(old: Any, new: Any) -> dict[str, int]:
         number = cells.get((old, new), 0)
-        return {"n": number, "level": 0 if old == new else _level(number, most)}
+        # The shade, 0 to 4, relative to the largest cell off the diagonal.
+        return {"n": number, "level": 0 if old == new or not most else -(-4 * number // most)}
 
     rows = [(old, [cell(old, new) for new in ends]) for old in ends]
     return {"ends": ends, "rows": rows, "n": sum(cells.values())}
-
-
-def _level(number: int, most: int) -> int:
-    """Return the shade of a cell, 0 to 4, relative to the largest cell off the diagonal."""
-    return 0 if not most else -(-4 * number // most)
 
 
 def _board(comparison: SnapshotComparison) -> list[dict[str, Any]]:
@@ -248,7 +240,7 @@ def _titles(collection: Collection, doc_ids: list[str]) -> dict[str, tuple[str, 
 
 def _labels_listing(given: dict[str, str], top: int) -> Listing:
     def label(key: str) -> Any:
-        return lambda row: _label(row[key], top)
+        return lambda row: "no label" if row[key] is None else grade(row[key], top)
 
     return Listing(
         name="labels",
@@ -268,7 +260,3 @@ def _labels_listing(given: dict[str, str], top: int) -> Listing:
         order="-steps",
         given=given,
     )
-
-
-def _label(value: int | None, top: int) -> SafeString | str:
-    return "no label" if value is None else grade(value, top)

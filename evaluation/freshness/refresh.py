@@ -148,7 +148,8 @@ def _pairs(snapshot: Snapshot, action: str, runs: Sequence[Run], seed: int, watc
         return [] if isinstance(changed, Missing) else actions.with_documents(judged, changed)
     open_ = _open(looked, runs, watch)
     if action == "judge-new":
-        return actions.with_documents(open_, _new_documents(snapshot))
+        newer = snapshot.collection.documents.filter(created_at__gt=snapshot.created_at)
+        return actions.with_documents(open_, set(newer.values_list("doc_id", flat=True)))
     return open_ + actions.overlap(judged, seed) if action == "repool-overlap" else open_
 
 
@@ -165,11 +166,6 @@ def _rankings(looked: Looked, runs: Sequence[Run], watch: Watch) -> Iterable[tup
         yield from first_ones(stored_runs.ranked(run))
     for row in looked.replies.values():
         yield from ((query_id, list(doc_ids)) for query_id, doc_ids in rank_eval.of(row.data).unrated.items())
-
-
-def _new_documents(snapshot: Snapshot) -> set[str]:
-    rows = snapshot.collection.documents.filter(created_at__gt=snapshot.created_at)
-    return set(rows.values_list("doc_id", flat=True))
 
 
 def _nothing(action: str) -> str:

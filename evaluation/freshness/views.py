@@ -157,6 +157,8 @@ def freshness_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _signals_context(request: HttpRequest, snapshot: Snapshot, reading: Freshness) -> dict[str, Any]:
     collection = snapshot.collection
+    # Lists load snapshots without the manifest.
+    frozen = Snapshot.objects.filter(pk=snapshot.pk, manifest__has_key="baseline")
     lead = access.role_in(request.user, collection) == Role.LEAD
     return {
         "reading": reading,
@@ -170,13 +172,9 @@ def _signals_context(request: HttpRequest, snapshot: Snapshot, reading: Freshnes
         "declared": list(recorded_changes.standing(collection, *recorded_changes.SPOKEN).select_related("created_by")),
         "history": Declaration.objects.filter(collection=collection).select_related("created_by", "withdraws")[:50],
         "fields": recorded_changes.fields_of(collection),
-        "baseline": bool(snapshot.manifest.get("baseline")) if "manifest" in vars(snapshot) else _has(snapshot),
+        "baseline": bool(snapshot.manifest.get("baseline")) if "manifest" in vars(snapshot) else frozen.exists(),
         "days": freshness_job.every(),
     }
-
-
-def _has(snapshot: Snapshot) -> bool:
-    return bool(Snapshot.objects.filter(pk=snapshot.pk, manifest__has_key="baseline").exists())
 
 
 @post_action

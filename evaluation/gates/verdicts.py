@@ -46,7 +46,8 @@ def record(
         raise NotValid(message, "qrels")
     if passed != all(rule["passed"] for rule in rules):
         raise NotValid("`passed` contradicts the rules: a gate passes if every rule passed.", "passed")
-    stored = {run.sha256: run for run in collection.runs.filter(sha256__in=_hashes(candidate, baseline))}
+    hashes = [run["sha256"] for run in (candidate, baseline) if run]
+    stored = {run.sha256: run for run in collection.runs.filter(sha256__in=hashes)}
     with duplicates_raise(Conflict("This verdict is being recorded by another request.")), transaction.atomic():
         verdict = GateVerdict.objects.create(
             collection=collection,
@@ -98,10 +99,6 @@ def event_visible(user: User, event: CollectionEvent) -> bool:
     """Return whether the user may see which gate failed."""
     snapshot = event.collection.snapshots.select_related("collection").filter(uuid=event.data["snapshot"]).first()
     return snapshot is None or not snapshots.withheld_queries(user, snapshot)
-
-
-def _hashes(*runs: Mapping[str, str] | None) -> list[str]:
-    return [run["sha256"] for run in runs if run]
 
 
 def hidden_snapshots(reader: User, collection: Collection) -> set[int]:

@@ -80,7 +80,8 @@ def estimates_of(
         large = "The round has too many grades for a page. Use `assay estimate` with its files."
         return RoundEstimates(bound.name, half, why=large, rate_why=large)
     people, machine = calibration.labels_of(round_), calibration.grades_of(judge, round_)
-    seen = people.keys() | _not_judgeable(round_)
+    # Pairs that people marked as unrateable need no further grade.
+    seen = people.keys() | {key for rated in read_rounds(alike(round_)) for key in rated.not_judged}
     # The share covers all pairs of the round, including those with which the judge was prompted.
     rate, rate_why = _rate(judge, round_, people, calibration.grades_of(judge, round_, examples=True), seen)
     machine_queries = {query_id for query_id, _ in machine}
@@ -119,11 +120,6 @@ def _why_not(result: RoundEstimates) -> str:
             "machine’s uncertainty, an interval would not be valid."
         )
     return ""
-
-
-def _not_judgeable(round_: Round) -> set[Key]:
-    """Return the pairs that people marked as unrateable, which need no further grade."""
-    return {key for rated in read_rounds(alike(round_)) for key in rated.not_judged}
 
 
 def _rate(

@@ -11,7 +11,7 @@ from evaluation.overview import method_checklist, stages
 from evaluation.overview.cards import Card, cards
 from evaluation.overview.collection_state import Standing
 from evaluation.overview.next_step import Look, Next, next_act, waits_for_lead
-from judgments.models import AuditRow, Collection, Role
+from judgments.models import AuditRow, Role
 from judgments.web import access
 from judgments.web.pages import get_page
 
@@ -30,7 +30,11 @@ def collection_page(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "evaluation/overview/empty.html", context)
     due, checks = next_act(look), method_checklist.checks(collection, standing)
     context |= {"next": due, "waits": waits_for_lead(look), "cards": _cards(look, due)}
-    context |= {"checks": checks, "passed": method_checklist.count_passed(checks), "activity": _activity(collection)}
+    context |= {
+        "checks": checks,
+        "passed": method_checklist.count_passed(checks),
+        "activity": list(AuditRow.objects.filter(collection=collection)[:LATEST]),
+    }
     return render(request, "evaluation/overview/collection.html", context)
 
 
@@ -40,7 +44,3 @@ AHEAD = ("runs", "pool", "round", "snapshot")
 
 def _cards(look: Look, due: Next | None) -> list[Card]:
     return cards(look, stages.refresh(look.standing), due)
-
-
-def _activity(collection: Collection) -> list[AuditRow]:
-    return list(AuditRow.objects.filter(collection=collection)[:LATEST])

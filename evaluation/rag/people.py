@@ -163,20 +163,17 @@ class Compared:
 def comparisons(sample_set: RagSampleSet, cards: Sequence[RagScorecard], reader: Any) -> list[Compared]:
     """Compare the metrics of scorecards with the labels of closed rounds about the same dimension."""
     rows = sample_set.gradings.filter(round__archived_at__isnull=True, round__state=Round.State.CLOSED)
+    abouts = {label: about for card in reversed(cards) for label, about in card.about.items()}
     results = []
     for row in rows.select_related("round__scale", "round__collection"):
         if not grade_visibility.means_visible(reader, row.round):
             continue
-        for metric, about in _about(cards).items():
+        for metric, about in abouts.items():
             if about["target"] in TARGETS.get(row.round.dimension or "", ()):
                 result = _compared(row, cards, metric)
                 if result is not None:
                     results.append(Compared(row.round, metric, about["title"], result))
     return results
-
-
-def _about(cards: Sequence[RagScorecard]) -> dict[str, Mapping[str, Any]]:
-    return {label: about for card in reversed(cards) for label, about in card.about.items()}
 
 
 def _compared(row: RagGrading, cards: Sequence[RagScorecard], metric: str) -> PeopleComparison | None:

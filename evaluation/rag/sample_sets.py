@@ -152,17 +152,14 @@ def check(collection: Collection, rows: Sequence[EvaluationSample], upload: Uplo
         fix = "Correct `variant_of`, so that every variant leads to a sample that is not a variant."
         done = "stored; robustness metrics skip these samples"
         findings.append(_finding("W62", circular[0], what + repr(circular[0].sample_id), done, fix))
-    bare = [row for row in rows if not row.references and not row.relevant_docs and not _is_unanswerable(row)]
+    answerable = (row for row in rows if row.labels.get("scenario") != "unanswerable")
+    bare = [row for row in answerable if not row.references and not row.relevant_docs]
     if bare:
         what = f"{amount(len(bare), 'sample')} without a reference answer or relevant documents. The first is "
         fix = "Add `reference_answer` or `relevant_docs`."
         done = "stored; metrics that need them skip these samples"
         findings.append(_finding("W61", bare[0], what + repr(bare[0].sample_id), done, fix))
     return Checked(rows, findings, figures_of(rows))
-
-
-def _is_unanswerable(row: EvaluationSample) -> bool:
-    return row.labels.get("scenario") == "unanswerable"
 
 
 def _finding(code: str, row: EvaluationSample, what: str, done: str, fix: str) -> Finding:

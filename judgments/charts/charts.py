@@ -158,7 +158,7 @@ def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
     size = -(-last // MOST_BARS)
     groups = [(start, min(start + size - 1, last)) for start in range(1, last + 1, size)]
     heights = [sum(ranked.get(rank, 0) for rank in range(first, end + 1)) for first, end in groups]
-    names = [_ranks(first, end) for first, end in groups]
+    names = [f"rank {first}" if first == end else f"ranks {first}–{end}" for first, end in groups]
     return columns(
         [
             (pairs, "mark" if first <= 10 else "same", f"{name}: {amount(pairs, 'pair')}")
@@ -235,10 +235,6 @@ def whole_ticks(top: float) -> list[int]:
     size = 10 ** math.floor(math.log10(raw)) if raw >= 1 else 1
     step = next(int(size * times) for times in (1, 2, 5, 10) if size * times >= raw)
     return [step * at for at in range(int(top // step) + 1)] if top >= step else [0, step]
-
-
-def _ranks(first: int, end: int) -> str:
-    return f"rank {first}" if first == end else f"ranks {first}–{end}"
 
 
 def _round(value: float) -> float:

@@ -141,8 +141,10 @@ def turning(request: HttpRequest, slug: str) -> HttpResponse:
     context |= summary(collection, request.user, choice, result)
     if request.GET.get("format") == "json":
         return _file(choice, result, rows)
+    for row in rows:
+        row["url"] = reverse("document", args=[collection.slug, row["uuid"]]) if row["uuid"] else ""
     listing = replace(PAIRS, given=choice.address({}))
-    return answer(request, listing, _linked(collection, rows), "evaluation/comparison/turning.html", context)
+    return answer(request, listing, rows, "evaluation/comparison/turning.html", context)
 
 
 def summary(collection: Collection, user: Any, choice: Choice, result: Turning) -> dict[str, Any]:
@@ -234,10 +236,3 @@ def _file(choice: Choice, result: Turning, rows: list[dict[str, Any]]) -> HttpRe
     body = decision_critical.as_json(result, rows, choice.a.snapshot)
     name = slugify(f"{choice.b.run} against {choice.a.run} {choice.metric} turning")
     return json_file(name, body)
-
-
-def _linked(collection: Collection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add the URL of its document to each row if the collection has the document."""
-    return [
-        row | {"url": reverse("document", args=[collection.slug, row["uuid"]]) if row["uuid"] else ""} for row in rows
-    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -62,7 +61,7 @@ def listing(comparison: Comparison, params: Mapping[str, str], rows: list[Row]) 
                     short_name(of.run.name, LONGEST_HEAD),
                     order=side,
                     numeric=True,
-                    show=partial(_side, side, metric),
+                    show=lambda row, side=side: shown(row[side], metric),
                 )
                 for side, of in (("a", comparison.a), ("b", comparison.b))
             ),
@@ -103,10 +102,6 @@ def words(row: Row, metric: str) -> str:
 def opening(params: Mapping[str, str], row: Row) -> str:
     """Return the URL of the comparison with this query opened."""
     return f"?{urlencode({**params, 'query': row['query_id']})}#opened"
-
-
-def _side(side: str, metric: str, row: Row) -> str:
-    return shown(row[side], metric)
 
 
 def delta(value: float, metric: str) -> SafeString:

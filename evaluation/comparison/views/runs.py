@@ -203,7 +203,9 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "evaluation/comparison/compare_empty.html", context)
     how: dict[str, Any] = {"others": context["scorings"], "withheld": withheld, "weighted": choice.weighted}
     result = comparison.compare(choice.a, choice.b, choice.metric, **how)
-    queries = _queries(collection)
+    # Not through the collection's own manager, which would query the collection again for every row.
+    known = Query.objects.filter(collection=collection).only("uuid", "query_id", "text", "tier", "narrative")
+    queries = {row.query_id: row for row in known}
     rows = differences.rows(result, queries)
     params = choice.address(request.GET)
     if file := _file_of(request, result, choice, params, rows):
@@ -218,12 +220,6 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(
         request, differences.listing(result, listing_params, rows), rows, "evaluation/comparison/compare.html", context
     )
-
-
-def _queries(collection: Collection) -> dict[str, Query]:
-    # Not through the collection's own manager, which would query the collection again for every row.
-    rows = Query.objects.filter(collection=collection).only("uuid", "query_id", "text", "tier", "narrative")
-    return {row.query_id: row for row in rows}
 
 
 def _context(

@@ -11,7 +11,7 @@ from assay.core.errors import NotFound, NotValid
 from assay.estimators.human_machine_mean import METHODS, UNLIKE_NOTE, Estimate
 from evaluation.effects.round_runs import METRIC, metrics_of
 from evaluation.judges import estimates
-from evaluation.judges.estimates import Both, RoundEstimates
+from evaluation.judges.estimates import Both
 from judgments.machines import machine_runs
 from judgments.machines.calibration import calibration
 from judgments.machines.judge_runs.views.judges import judge_of, run_state
@@ -41,7 +41,8 @@ def judge_estimates(request: HttpRequest, uuid: str, judge: str) -> HttpResponse
         result = estimates.estimates_of(machine_judge, round_, request.user, drawn=drawn)
     if request.GET.get("format") == "json" and not fault:
         return JsonResponse(result.as_json())
-    notes = _notes(result, method)
+    # Each limitation once, without the names of runs, because nearly all runs share them.
+    notes = list(dict.fromkeys(note for both in result.runs for note in chosen(both, method).notes))
     known = metrics_of(round_.collection)
     context = frame(request, round_) | {
         "judge": machine_judge,
@@ -97,8 +98,3 @@ def _row(both: Both, method: str) -> dict[str, Any]:
 
 def _ends(low: float | None, high: float | None) -> str:
     return "" if low is None else f"{number(low, 3)} to {number(high, 3)}"
-
-
-def _notes(result: RoundEstimates, method: str) -> list[str]:
-    """Return each limitation once, without the names of runs, because nearly all runs share them."""
-    return list(dict.fromkeys(note for both in result.runs for note in chosen(both, method).notes))

@@ -384,17 +384,13 @@ def _confusion(held: JudgeCalibration, round_: Round) -> dict[str, Any]:
         {
             "grade": value,
             "label": labels.get(value, ""),
-            "cells": [(cell, _level(cell, most)) for cell in row],
+            "cells": [(cell, -(-4 * cell // most) if most else 0) for cell in row],
             "all": sum(row),
         }
         for value, row in zip(held.calibrated.values, table, strict=True)
     ]
     across = [sum(row[at] for row in table) for at in range(len(table))]
     return {"values": held.calibrated.values, "rows": rows, "across": across, "all": sum(across), "top": max(labels)}
-
-
-def _level(cell: int, most: int) -> int:
-    return min(4, -(-4 * cell // most)) if most and cell else 0
 
 
 def _worth(held: JudgeCalibration, round_: Round) -> list[dict[str, Any]]:

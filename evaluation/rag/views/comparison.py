@@ -52,7 +52,7 @@ def compare(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "metric": metric,
         "metrics": metrics,
         "result": result,
-        "figures": _figures(row, result, about),
+        "figures": _figures(result, about),
         "family": scorecards.family_size(row, metric),
         "worst": "?" + urlencode({**params, "sort": "gain"}),
         "best": "?" + urlencode({**params, "sort": "-gain"}),
@@ -75,7 +75,7 @@ def _has_values(card: RagScorecard, metric: str) -> bool:
     return any(value is not None for value in card.per_sample.get(metric, {}).values())
 
 
-def _figures(row: RagSampleSet, result: Mapping[str, Any] | None, about: Mapping[str, Any]) -> dict[str, Any] | None:
+def _figures(result: Mapping[str, Any] | None, about: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the comparison as numbers and text."""
     if result is None:
         return None

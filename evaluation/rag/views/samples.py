@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -56,7 +56,9 @@ def _samples_listing(row: RagSampleSet) -> Listing:
                 style="clip",
                 show=lambda one: Truncator(one.query).chars(LONGEST_HEADING),
             ),
-            Column("labels", "Labels", style="clip muted", value=lambda one: _label_words(one.labels)),
+            Column(
+                "labels", "Labels", style="clip muted", value=lambda one: ", ".join(map(": ".join, one.labels.items()))
+            ),
         ),
         search=("sample_id", "query"),
         choices=tuple(
@@ -69,10 +71,6 @@ def _samples_listing(row: RagSampleSet) -> Listing:
 
 def _sample_url(one: RagSample) -> str:
     return reverse("rag_sample", args=[one.sample_set.collection.slug, one.sample_set.uuid, one.uuid])
-
-
-def _label_words(labels: Mapping[str, str]) -> str:
-    return ", ".join(f"{name}: {value}" for name, value in labels.items())
 
 
 @get_page

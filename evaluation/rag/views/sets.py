@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -43,16 +43,8 @@ def _file_name(row: RagSampleSet, name: str) -> str:
     return f"{slugify(f'{row.collection.slug} {row.name}')}-{name}"
 
 
-def _samples_file(row: RagSampleSet, reader: Any) -> FileResponse:
-    return files.download(row, _file_name(row, "samples.jsonl"))
-
-
-def _scorecards_json(row: RagSampleSet, reader: Any) -> HttpResponse:
-    return json_file(_file_name(row, "scorecards"), scorecards.as_json(row, reader, per_sample=True))
-
-
 def _csv(
-    row: RagSampleSet, name: str, rows: Iterator[Mapping[str, Any]], columns: Sequence[str]
+    row: RagSampleSet, name: str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str]
 ) -> StreamingHttpResponse:
     def lines() -> Iterator[str]:
         yield csv_row(list(columns))
@@ -87,10 +79,6 @@ SCORE_COLUMNS = (
 SAMPLE_COLUMNS = ("system", "sample_id", "metric", "value")
 
 
-def _scorecards_csv(row: RagSampleSet, reader: Any) -> StreamingHttpResponse:
-    return _csv(row, "scorecards.csv", iter(scorecards.rows_of(row, reader)), SCORE_COLUMNS)
-
-
 def _samples_csv(row: RagSampleSet, reader: Any) -> StreamingHttpResponse:
     rows = (
         {"system": card.system.name, "sample_id": sample_id, "metric": label, "value": value}
@@ -101,10 +89,12 @@ def _samples_csv(row: RagSampleSet, reader: Any) -> StreamingHttpResponse:
     return _csv(row, "per-sample.csv", rows, SAMPLE_COLUMNS)
 
 
-FILES = {
-    "samples.jsonl": _samples_file,
-    "scorecards.json": _scorecards_json,
-    "scorecards.csv": _scorecards_csv,
+FILES: dict[str, Callable[[RagSampleSet, Any], HttpResponse | FileResponse | StreamingHttpResponse]] = {
+    "samples.jsonl": lambda row, reader: files.download(row, _file_name(row, "samples.jsonl")),
+    "scorecards.json": lambda row, reader: json_file(
+        _file_name(row, "scorecards"), scorecards.as_json(row, reader, per_sample=True)
+    ),
+    "scorecards.csv": lambda row, reader: _csv(row, "scorecards.csv", scorecards.rows_of(row, reader), SCORE_COLUMNS),
     "per-sample.csv": _samples_csv,
     "critic-calls.jsonl": _critic_calls,
 }
