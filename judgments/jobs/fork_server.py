@@ -25,8 +25,8 @@ from itertools import chain
 from typing import Any, NoReturn
 
 from assay.core.errors import AssayError, BeyondLimits
+from judgments.jobs import process_values
 from judgments.jobs.limited_process import ANSWER, PROGRESS, Limits
-from judgments.jobs.process_values import write
 
 # Web requests have priority over reading files.
 NICE = 10
@@ -132,9 +132,9 @@ def _answer(connection: socket.socket, answers: Iterable[tuple[str, Any]]) -> No
         with connection.makefile("wb") as stream:
             try:
                 for answer in answers:
-                    write(answer, stream)
+                    process_values.write(answer, stream)
             except TypeError:  # a value that cannot be encoded has not been written at all
-                write(("crashed", traceback.format_exc()), stream)
+                process_values.write(("crashed", traceback.format_exc()), stream)
     except BaseException:
         os._exit(1)
 
