@@ -262,10 +262,10 @@ def _range_of(ranks: Integers) -> Integers:
 def _shares_of_grades(pool: Candidates) -> tuple[Floats, Floats]:
     """Return the grades, and their shares among the judged documents in each range of ranks."""
     ranks = np.concatenate([one.ranks for one in pool.rankings])
-    found = np.maximum(np.concatenate([one.grades for one in pool.rankings]), 0.0)
+    labels = np.maximum(np.concatenate([one.grades for one in pool.rankings]), 0.0)
     near = ranks <= RANKS[-1]
     # If the runs return no judged document, every unjudged document counts as not relevant.
-    grades, codes = np.unique(found[near] if near.any() else np.zeros(1), return_inverse=True)
+    grades, codes = np.unique(labels[near] if near.any() else np.zeros(1), return_inverse=True)
     counts = np.zeros((len(RANKS), len(grades)))
     if near.any():
         np.add.at(counts, (_range_of(ranks[near]), codes), 1.0)

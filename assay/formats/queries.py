@@ -312,8 +312,8 @@ def _write_parquet(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
 def _as_json(row: QueryRow, renamed: Mapping[str, str]) -> dict[str, Any]:
     columns = (*HEADER, *STRATA_HEADER, *LANGUAGE_HEADER)
     values = {name: getattr(row, name) for name in columns} | {"also": also_cell(row.also)}
-    kept = {name: value for name, value in values.items() if value not in (None, "") or name in HEADER[:2]}
-    return {renamed.get(name, name): value for name, value in kept.items()}
+    present = {name: value for name, value in values.items() if value not in (None, "") or name in HEADER[:2]}
+    return {renamed.get(name, name): value for name, value in present.items()}
 
 
 def _parse_jsonl(content: Content, tally: Tally) -> Iterator[QueryRow]:

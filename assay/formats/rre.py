@@ -158,13 +158,13 @@ def _write(
 ) -> Written:
     """Write one group per query, or flat with the documents of each grade, as Quepid imports them."""
     queries_of: dict[str, list[QueryLabels]] = {}
-    found = labels_by_query(NAME, rows, queries)
-    for one in found:
+    grouped = labels_by_query(NAME, rows, queries)
+    for one in grouped:
         # A query of a group is written with the group of its first label, others on their own.
         group = "" if flat else one.labels[0].group
         queries_of.setdefault(f"group {group}" if group else f"query {one.query_id}", []).append(one)
     if flat:
-        body: dict[str, Any] = {"queries": [_flat(one) for one in found]}
+        body: dict[str, Any] = {"queries": [_flat(one) for one in grouped]}
     else:
         names: set[str] = set()
         groups = [_group(members, template, names) for members in queries_of.values()]
@@ -174,7 +174,7 @@ def _write(
         stream.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
     except UnicodeEncodeError as error:
         raise NotValid(f"cannot be written as UTF-8: {error}") from error
-    return Written(sum(len(one.labels) for one in found))
+    return Written(sum(len(one.labels) for one in grouped))
 
 
 def _group(members: list[QueryLabels], template: str, names: set[str]) -> dict[str, Any]:

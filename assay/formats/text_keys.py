@@ -179,14 +179,14 @@ def labels_by_query(
     format: str, rows: Iterable[LabelRow], queries: Mapping[str, str] | None, *, omit_unrated: bool = True
 ) -> list[QueryLabels]:
     """Return the labels of each query in the order of the ids; a missing or shared text is refused."""
-    kept = export_order(row for row in rows if row.grade is not None or not omit_unrated)
-    found: list[QueryLabels] = []
-    for query_id, group in groupby(kept, key=lambda row: row.query_id):
+    exported = export_order(row for row in rows if row.grade is not None or not omit_unrated)
+    grouped: list[QueryLabels] = []
+    for query_id, group in groupby(exported, key=lambda row: row.query_id):
         labels = list(group)
         own = next((row.query for row in labels if row.query), "")
-        found.append(QueryLabels(query_id, query_text(format, query_id, own, queries), labels))
-    refuse_shared_texts(format, ((one.query_id, one.query) for one in found))
-    return found
+        grouped.append(QueryLabels(query_id, query_text(format, query_id, own, queries), labels))
+    refuse_shared_texts(format, ((one.query_id, one.query) for one in grouped))
+    return grouped
 
 
 def ordered_texts(format: str, ordered: Ordered[Any], queries: Mapping[str, str] | None) -> dict[str, str]:

@@ -102,10 +102,10 @@ class Tools:
                 if not newest:
                     return {"version": None, "markdown": ""}
                 version = newest[0]["number"]
-            found = client.connection.get(f"{path}{version}/", **({"against": str(against)} if against else {}))
-        answer = {"version": found["number"], "created_at": found["created_at"], "markdown": found["markdown"]}
-        if found["difference"] is not None:
-            changed = [line for line in found["difference"] if line["kind"] != "kept"]
+            result = client.connection.get(f"{path}{version}/", **({"against": str(against)} if against else {}))
+        answer = {"version": result["number"], "created_at": result["created_at"], "markdown": result["markdown"]}
+        if result["difference"] is not None:
+            changed = [line for line in result["difference"] if line["kind"] != "kept"]
             answer["changes"] = [
                 f"{line['kind']}: {''.join(one['text'] for one in line['pieces'])}" for line in changed
             ]
@@ -116,8 +116,8 @@ class Tools:
         otherwise, and what to do about it."""
         with self._connections.client(collection) as client:
             snapshot = client.snapshot(labels)
-            found: Answer = client.connection.get(client.path("freshness/"), snapshot=snapshot["id"])
-            return found
+            result: Answer = client.connection.get(client.path("freshness/"), snapshot=snapshot["id"])
+            return result
 
     def evaluate(
         self, runs: list[str], labels: str = NEWEST, metrics: list[str] | None = None, collection: str = ""
@@ -139,9 +139,9 @@ class Tools:
             from assay.scoring.evaluate import evaluate
 
             source = inputs.labels(labels)
-            found = evaluate(source.qrels, inputs.runs(runs), metrics or DEFAULT_METRICS, level=0.95)
-            notes = [*found.unreached_notes, *_cautions(source)]
-            return {"labels": source.about(), "runs": [_scores(row) for row in found.as_json()], "notes": notes}
+            result = evaluate(source.qrels, inputs.runs(runs), metrics or DEFAULT_METRICS, level=0.95)
+            notes = [*result.unreached_notes, *_cautions(source)]
+            return {"labels": source.about(), "runs": [_scores(row) for row in result.as_json()], "notes": notes}
 
     def compare_runs(
         self, baseline: str, candidate: str, labels: str = NEWEST, metric: str = METRIC, collection: str = ""
@@ -151,8 +151,8 @@ class Tools:
         in evaluate."""
         with Inputs(self._connections, collection) as inputs:
             if not any(map(is_file, (labels, baseline, candidate))):
-                found = _of_scores(inputs.client, "compare/", baseline, candidate, metric, labels)
-                return _only(found, OF_COMPARISON)
+                result = _of_scores(inputs.client, "compare/", baseline, candidate, metric, labels)
+                return _only(result, OF_COMPARISON)
             from assay.scoring.evaluate import evaluate
             from assay.scoring.score_ranges import open_pairs
             from assay.significance.compare import compare_scores
@@ -195,9 +195,9 @@ class Tools:
         with Inputs(self._connections, collection) as inputs:
             source = inputs.labels(labels)
             old, new = inputs.runs([baseline, candidate])
-            found = decide(source.qrels, old, new, metric, delta=delta)
-            reason = REASONS.get(found.reason) if found.reason else None
-            return {"labels": source.about(), **found.to_dict(), "reason": reason, "notes": _cautions(source)}
+            result = decide(source.qrels, old, new, metric, delta=delta)
+            reason = REASONS.get(result.reason) if result.reason else None
+            return {"labels": source.about(), **result.to_dict(), "reason": reason, "notes": _cautions(source)}
 
     def gate(
         self,
@@ -220,12 +220,12 @@ class Tools:
             source = inputs.labels(labels)
             *before, new = inputs.runs([*([baseline] if baseline else []), candidate])
             old = before[0] if before else None
-            found = gate(source.qrels, old, new, rules)
-            answer = {"labels": source.about(), **found.as_json()}
+            result = gate(source.qrels, old, new, rules)
+            answer = {"labels": source.about(), **result.as_json()}
             if record and source.snapshot:
                 files = {"candidate": _about(new), "baseline": old and _about(old)}
                 about = {"snapshot": source.snapshot["id"], "label": change, "qrels": {"sha256": source.report.sha256}}
-                recorded = inputs.client.push_verdict({**found.as_json(), **about, "files": files})
+                recorded = inputs.client.push_verdict({**result.as_json(), **about, "files": files})
                 client = inputs.client
                 answer["recorded"] = f"{client.connection.url}/c/{client.collection}/gates/{recorded['id']}/"
             return answer
@@ -306,9 +306,9 @@ class Tools:
     def _list(self, path: str, fields: Sequence[str], page: int, collection: str | None = None, **query: str) -> Answer:
         with self._connections.client(collection or "") as client:
             place = path if collection is None else client.path(path)
-            found = client.connection.get(place, page=str(max(page, 1)), page_size=str(PAGE), **query)
-        rows = [_only(row, fields) for row in found["results"]]
-        return {"rows": rows, "total": found["count"], "next_page": page + 1 if found["next"] else None}
+            result = client.connection.get(place, page=str(max(page, 1)), page_size=str(PAGE), **query)
+        rows = [_only(row, fields) for row in result["results"]]
+        return {"rows": rows, "total": result["count"], "next_page": page + 1 if result["next"] else None}
 
 
 def _of_scores(client: Client, path: str, baseline: str, candidate: str, metric: str, labels: str) -> Answer:
@@ -319,13 +319,13 @@ def _of_scores(client: Client, path: str, baseline: str, candidate: str, metric:
     runs = [client.run(name) for name in (baseline, candidate)]
     query = {"a": runs[0]["id"], "b": runs[1]["id"], "metric": metric, "snapshot": snapshot["id"]}
     try:
-        found: Answer = client.connection.get(client.path(f"scores/{path}"), **query)
+        result: Answer = client.connection.get(client.path(f"scores/{path}"), **query)
     except ServerFault as fault:
         if fault.status not in (400, 404):
             raise
         client.score(runs, snapshot["id"], [metric])
-        found = client.connection.get(client.path(f"scores/{path}"), **query)
-    return found
+        result = client.connection.get(client.path(f"scores/{path}"), **query)
+    return result
 
 
 def _scores(row: Mapping[str, Any], metrics: Sequence[str] | None = None) -> Answer:

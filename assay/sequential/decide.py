@@ -297,16 +297,16 @@ def decide_differences(
     observed = Observed(values, sizes, alpha / candidates, planned)
     low, high = member.bounds(observed)
     means = running_moments(observed)[0]
-    found = _first_verdict(low, high, delta)
+    first = _first_verdict(low, high, delta)
     ids = query_ids or [str(at + 1) for at in range(len(values))]
-    decided, verdict = found or (len(values), "undecided")
+    decided, verdict = first or (len(values), "undecided")
     rows = zip(ids, values.tolist(), means.tolist(), low.tolist(), high.tolist(), strict=True)
     trace = tuple(
         Step(at + 1, name, value, mean, _number(lowest), _number(highest), verdict if at >= decided else "undecided")
         for at, (name, value, mean, lowest, highest) in enumerate(rows)
     )
     skewness = _skewness(values)
-    if found is not None:
+    if first is not None:
         step = trace[decided]
         return Decision(
             step.verdict, step.mean, step.low, step.high, step.n, 0, 0, skewness=skewness, trace=trace, **settings
@@ -427,5 +427,5 @@ def _expected_more(member: Method, observed: Observed, delta: float) -> int | No
         return None
     rows = np.arange(observed.planned or max(member.farthest, seen)) % seen
     ahead = Observed(observed.differences[rows], observed.weights[rows], observed.alpha, observed.planned)
-    found = _first_verdict(*member.bounds(ahead), delta)
-    return None if found is None else found[0] + 1 - seen
+    first = _first_verdict(*member.bounds(ahead), delta)
+    return None if first is None else first[0] + 1 - seen

@@ -379,12 +379,14 @@ def look(decision: Decision) -> None:
     open_ = list(decision.candidates.filter(verdict="undecided").select_related("run"))
     if not open_:
         return
-    found = {one.pk: standing(decision, one.run).outcome for one in open_}
+    outcomes = {one.pk: standing(decision, one.run).outcome for one in open_}
     reached: list[Candidate] = []
     with transaction.atomic():
         row = Decision.objects.select_for_update(of=("self",)).select_related("round", "collection").get(pk=decision.pk)
-        for one in row.candidates.select_for_update().filter(pk__in=found, verdict="undecided").select_related("run"):
-            outcome = found[one.pk]
+        for one in (
+            row.candidates.select_for_update().filter(pk__in=outcomes, verdict="undecided").select_related("run")
+        ):
+            outcome = outcomes[one.pk]
             if outcome.verdict == "undecided":
                 continue
             one.verdict, one.result, one.decided_at = outcome.verdict, outcome.to_dict(), timezone.now()

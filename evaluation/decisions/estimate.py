@@ -39,7 +39,7 @@ def _scenario(plan: Plan, pace: Pace, raters: int, difference: float) -> Scenari
     from assay.sequential.decide import decide_differences
 
     settings = plan.settings
-    found = decide_differences(
+    result = decide_differences(
         _typical(plan, difference),
         delta=settings.delta,
         alpha=settings.alpha,
@@ -48,11 +48,16 @@ def _scenario(plan: Plan, pace: Pace, raters: int, difference: float) -> Scenari
         bounded=settings.method != "asymptotic",
         forecast=False,
     )
-    pairs = plan.pairs_after(found.queries)
+    pairs = plan.pairs_after(result.queries)
     judgments = pairs + round(pairs * settings.overlap) * (settings.ratings_per_pair - 1)
     days = math.ceil(judgments * pace.seconds / 3600 / max(raters, 1) / HOURS_A_DAY)
     return Scenario(
-        difference, found.verdict, found.queries, judgments, pace.cost(judgments), working_day(days) if raters else None
+        difference,
+        result.verdict,
+        result.queries,
+        judgments,
+        pace.cost(judgments),
+        working_day(days) if raters else None,
     )
 
 

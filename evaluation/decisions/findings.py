@@ -242,7 +242,7 @@ def _tiers(decision: Decision, differences: Mapping[str, float]) -> list[Tier]:
 
     rows = Query.objects.filter(collection=decision.collection, query_id__in=list(differences)).exclude(tier="")
     tier_of = dict(rows.values_list("query_id", "tier"))
-    found = []
+    tiers = []
     for name in TIERS:
         wanted = [query_id for query_id in differences if tier_of.get(query_id) == name]
         if not wanted:
@@ -254,8 +254,8 @@ def _tiers(decision: Decision, differences: Mapping[str, float]) -> list[Tier]:
             **live.rule_of(decision),
         )
         last = outcome.trace[-1]
-        found.append(Tier(name, len(wanted), last.mean, last.low, last.high))
-    return found
+        tiers.append(Tier(name, len(wanted), last.mean, last.low, last.high))
+    return tiers
 
 
 def _changed(

@@ -51,11 +51,11 @@ class Summary:
 def seen_by(round_: Round, users: Sequence[User]) -> set[int]:
     """Return the users who compared lists of a query of the round."""
     judges = ListJudge.objects.filter(user__in=users, decision__collection=round_.collection_id)
-    found: set[int] = set()
+    ids: set[int] = set()
     for judge in judges.select_related("decision"):
         if judge.decision.round_id == round_.pk or _share_queries(judge.decision, round_):
-            found.add(judge.user_id)
-    return found
+            ids.add(judge.user_id)
+    return ids
 
 
 def _share_queries(decision: Decision, round_: Round) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.sequential.decide import Decision as Outcome
 
 LABEL_RULE = Consolidation().rule
-KEPT = 3_600
+CACHE_SECONDS = 3_600
 Labels = Mapping[str, Mapping[str, int]]
 
 
@@ -63,8 +63,8 @@ def state_key(round_: Round | None) -> str:
 def judged(decision: Decision) -> Judged:
     """Return what is judged so far; cached until the next answer."""
     key = f"decision-judged:{decision.pk}:{state_key(decision.round)}"
-    found: Judged = cache.get_or_set(key, lambda: _judged(decision), KEPT)
-    return found
+    cached: Judged = cache.get_or_set(key, lambda: _judged(decision), CACHE_SECONDS)
+    return cached
 
 
 def _judged(decision: Decision) -> Judged:
@@ -93,7 +93,7 @@ def standing(decision: Decision, run: Run) -> Standing:
     """Return the verdict on a candidate, computed by the function behind `assay decide`."""
     so_far = judged(decision)
     key = f"decision-outcome:{decision.pk}:{run.pk}:{state_key(decision.round)}"
-    return Standing(so_far, cache.get_or_set(key, lambda: outcome_of(decision, run, so_far.labels), KEPT))
+    return Standing(so_far, cache.get_or_set(key, lambda: outcome_of(decision, run, so_far.labels), CACHE_SECONDS))
 
 
 def rule_of(decision: Decision) -> dict[str, Any]:

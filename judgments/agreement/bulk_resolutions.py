@@ -142,9 +142,9 @@ def undo(round_: Round, act: UUID, *, actor: User) -> AuditRow:
     resolutions.check_not_frozen(round_, done.at)
     rows = {row.pair_id: row for row in Adjudication.objects.current().filter(act=done)}
     pairs = [pair for pair in pairs if pair.pk in rows]
-    kept = done.detail["resolved"] - len(pairs)
+    unchanged = done.detail["resolved"] - len(pairs)
     sentence = f"{actor} undid {amount(len(pairs), 'resolution')} of {round_} by the label rule {done.detail['rule']}"
-    row = audit.record(UNDO, sentence, actor=actor, target=round_, act=str(act), undone=len(pairs), kept=kept)
+    row = audit.record(UNDO, sentence, actor=actor, target=round_, act=str(act), undone=len(pairs), kept=unchanged)
     if pairs:
         undone = resolutions.undoing([rows[pair.pk] for pair in pairs], actor=actor, act=row)
         resolutions.store(pairs, undone, home=resolutions.first_rater(pairs[0]) or actor)

@@ -127,17 +127,17 @@ def result_of(collection: Collection, document: Document) -> Result | None:
 
 
 def _filled(text: str, values: Mapping[str, str], most: int) -> str:
-    found = False
+    has_text = False
 
     def value(match: re.Match[str]) -> str:
-        nonlocal found
+        nonlocal has_text
         words = values.get(match[1].strip(), "").strip()
-        found = found or bool(words)
+        has_text = has_text or bool(words)
         limit = min(int(match[2]), most) if match[2] else most
         return words if len(words) <= limit else words[: max(limit - 1, 0)].rstrip() + "…"
 
     filled = PLACEHOLDER.sub(value, text)
-    return filled if found else ""
+    return filled if has_text else ""
 
 
 def _plain(fields: Mapping[str, Any]) -> dict[str, str]:

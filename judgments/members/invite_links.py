@@ -149,7 +149,7 @@ def _mail(link: InviteLink, address: str) -> bool:
             if link.role == Role.RATER
             else (f"to {link.collection.name}")
         )
-        sent = send_mail(
+        delivered = send_mail(
             f"Invitation {task}"[:150],
             f"{link.created_by} invites you {task}.\n\nOpen this link to join: {address}\n\n"
             f"It works once and expires on {link.expires_at:%d %B %Y}.\n",
@@ -160,7 +160,7 @@ def _mail(link: InviteLink, address: str) -> bool:
         # The address contains the code, so only the kind of error is logged.
         logger.warning("An invitation could not be sent by e-mail: %s", type(error).__name__)
         return False
-    return sent == 1
+    return delivered == 1
 
 
 @transaction.atomic

@@ -46,10 +46,10 @@ def address(route: str, known: Mapping[str, Any]) -> str:
 def pages_of(collection: Collection | None, role: str) -> list[tuple[str, str, str]]:
     """Return group, title and address of the pages that the role may open and that take no arguments of their own."""
     known = {"slug": collection.slug} if collection else {}
-    found = []
+    routes = []
     for route, page in PAGES.items():
         own = arguments(route) == (("slug",) if collection else ())
         url = address(route, known) if own and role in page.roles else ""
         if url:
-            found.append((page.group, page.title, url))
-    return found
+            routes.append((page.group, page.title, url))
+    return routes

@@ -60,7 +60,7 @@ def find(user: Any, collection: Collection | None, text: str) -> list[tuple[str,
     pages = [hit for hit in _pages(user, scopes[0] if collection else None) if _has(hit.title, words)]
     groups = [("Pages", pages[: MOST if words else None])]
     if words:
-        groups += [(search.name, _found(search, scopes, words)) for search in SEARCHES]
+        groups += [(search.name, _hits(search, scopes, words)) for search in SEARCHES]
         groups.append(("Collections", list(islice(_collections(user, words), MOST))))
     return [(name, hits) for name, hits in groups if hits]
 
@@ -101,7 +101,7 @@ def _collections(user: Any, words: str) -> Iterator[Hit]:
         yield Hit(one.collection.name, one.get_role_display(), reverse("collection", args=[one.collection.slug]))
 
 
-def _found(search: Search, scopes: Iterable[Scope], words: str) -> list[Hit]:
+def _hits(search: Search, scopes: Iterable[Scope], words: str) -> list[Hit]:
     hits = (hit for scope in scopes if scope.role in search.roles for hit in search.find(scope, words, MOST))
     return list(islice(hits, MOST))
 
@@ -123,11 +123,11 @@ def indexed(rows: QuerySet[Any], words: str, key: str, text: str, limit: int) ->
     by_text = first.filter(first__gte=Lower(Value(words[:60])), first__lt=Lower(Value(words[:60] + LAST)))
     scanned = rows.order_by("pk").values("pk")[:MOST_SCANNED]
     within = rows.filter(pk__in=scanned, **{f"{text}__icontains": words}).order_by("pk")
-    found: dict[int, Any] = {}
+    matched: dict[int, Any] = {}
     for matches in (by_key, by_text, within):
-        if len(found) < limit:
-            found |= {row.pk: row for row in matches[:limit]}
-    return list(found.values())[:limit]
+        if len(matched) < limit:
+            matched |= {row.pk: row for row in matches[:limit]}
+    return list(matched.values())[:limit]
 
 
 def queries(scope: Scope, words: str, limit: int) -> Iterator[Hit]:

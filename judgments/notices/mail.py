@@ -66,13 +66,13 @@ def send_digest(user: User, now: datetime | None = None) -> bool:
     if not claimed:
         return False
     try:
-        sent = _message(user, claimed).send()
+        delivered = _message(user, claimed).send()
     except (OSError, SMTPException) as error:
         # The next attempt comes after the claim expires. Addresses do not belong in the log.
         logger.warning("Notices could not be sent by e-mail: %s", type(error).__name__)
         return False
     Notice.objects.filter(pk__in=[notice.pk for notice in claimed]).update(mailed_at=now)
-    return bool(sent)
+    return bool(delivered)
 
 
 @transaction.atomic

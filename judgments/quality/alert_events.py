@@ -58,8 +58,8 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
 def record_new(round_: Round) -> None:
     """Record the round's new alerts as one event."""
     known = set(_known(round_))
-    found = [(one.round_rater.pseudonym, alert.check) for one in checks.all_reports(round_) for alert in one.alarms]
-    new = [alert for alert in found if alert not in known]
+    alarms = [(one.round_rater.pseudonym, alert.check) for one in checks.all_reports(round_) for alert in one.alarms]
+    new = [alert for alert in alarms if alert not in known]
     if not new:
         return
     raters = amount(len({rater for rater, _ in new}), "rater")

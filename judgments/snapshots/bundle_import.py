@@ -122,7 +122,7 @@ def shape_fault(manifest: dict[str, Any]) -> str:
 KNOWN = re.compile("|".join([*map(re.escape, (*FILES.values(), CONTENT, data_card.FILE)), r"guidelines-\d{1,9}\.md"]))
 MOST_UNPACKED = 1 << 29
 # Of a manifest. Its "baseline" describes the collection in which the labels were frozen, not the one that imports them.
-KEPT = {*SCHEMA["properties"], "assay_manifest", "files", "options"}
+CONTENT_KEYS = {*SCHEMA["properties"], "assay_manifest", "files", "options"}
 
 
 def read(stream: IO[bytes], upload: Upload) -> tuple[SnapshotBundle, Report]:
@@ -224,20 +224,20 @@ def _refuse_guesses(collection: Collection, actor: User) -> None:
 
 def _of_row(manifest: dict[str, Any]) -> dict[str, Any]:
     """Return what the database keeps of a manifest; its file has everything."""
-    return {key: value for key, value in manifest.items() if key in KEPT}
+    return {key: value for key, value in manifest.items() if key in CONTENT_KEYS}
 
 
 def _keep_files(folder: str, upload: Upload, names: list[str]) -> None:
     """Store the files; if one cannot be stored, none stays."""
-    kept = []
+    stored = []
     try:
         with storage.local(upload.path) as path, path.open("rb") as stream:
             files = zipped(stream, upload.filename)
             for name in names:
-                kept.append(storage.keep(folder, name, files[name]()))
+                stored.append(storage.keep(folder, name, files[name]()))
     except BaseException:
-        for path_kept in kept:
-            storage.forget(path_kept)
+        for path_stored in stored:
+            storage.forget(path_stored)
         raise
 
 

@@ -63,8 +63,8 @@ class ArrayPages(Pages):
     """Pages of a short list, which is an array: all rows unless the caller asks for a page."""
 
     def get_page_size(self, request: Request) -> int:
-        asked = any(name in request.query_params for name in self.names)
-        return super().get_page_size(request) if asked else 2**31
+        requested = any(name in request.query_params for name in self.names)
+        return super().get_page_size(request) if requested else 2**31
 
     def get_paginated_response(self, data: Any) -> Response:
         """Return the rows as an array; the headers have the number of rows and the other pages."""

@@ -25,7 +25,7 @@ from assay.core.errors import Conflict, NotValid, TooMany
 from judgments.models import IdempotentRequest
 
 HEADER, REPLAYED = "Idempotency-Key", "Idempotent-Replayed"
-KEPT = timedelta(hours=24)
+LIFETIME = timedelta(hours=24)
 # No request runs longer: gunicorn ends its process after 300 seconds without progress.
 ABANDONED = timedelta(minutes=10)
 LONGEST_KEY = 255
@@ -86,7 +86,7 @@ def _row(request: Request, key: str, hashed: str) -> tuple[IdempotentRequest, bo
     """Return the caller's row of this key, and whether it is new."""
     mine = IdempotentRequest.objects.filter(user_id=request.user.pk)
     now = timezone.now()
-    over = Q(created_at__lt=now - KEPT) | Q(status=None, created_at__lt=now - ABANDONED)
+    over = Q(created_at__lt=now - LIFETIME) | Q(status=None, created_at__lt=now - ABANDONED)
     mine.filter(over, key=key).delete()
     if (row := mine.filter(key=key).first()) is None:
         if mine.count() >= MOST_KEYS:
@@ -138,7 +138,7 @@ def _content_hash(value: Any) -> bytes:
 
 def forget_expired() -> int:
     """Delete expired keys with their responses; return their number."""
-    expired = IdempotentRequest.objects.filter(created_at__lt=timezone.now() - KEPT)
+    expired = IdempotentRequest.objects.filter(created_at__lt=timezone.now() - LIFETIME)
     some = list(expired.order_by().values_list("pk", flat=True)[:AT_ONCE])
     removed, _ = IdempotentRequest.objects.filter(pk__in=some).delete()
     return int(removed)

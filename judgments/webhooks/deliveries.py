@@ -123,11 +123,11 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     """Run a webhook's job: send its due deliveries in order, until one fails."""
     hook = Webhook.objects.select_related("collection").filter(uuid=work.job.parameters["webhook"]).first()
     rows = due(timezone.now()).filter(webhook=hook).select_related("event").order_by("next_at", "pk")[:AT_ONCE]
-    for sent, delivery in enumerate(list(rows), start=1):
+    for number, delivery in enumerate(list(rows), start=1):
         # A receiver that is down would otherwise cost a time limit for each delivery.
         if not attempt(delivery):
             break
-        work.progress(sent)
+        work.progress(number)
     return {}
 
 
@@ -147,7 +147,7 @@ def attempt(delivery: Delivery, now: datetime | None = None) -> bool:
         return False  # another worker sends it
     delivery.refresh_from_db()
     hook = Webhook.objects.select_related("collection").get(pk=delivery.webhook_id)
-    answer = _sent(hook, delivery.event, now)
+    answer = _post(hook, delivery.event, now)
     with transaction.atomic():
         _store(delivery, answer, now)
         _note(hook, answer, now)
@@ -161,7 +161,7 @@ def send_test(hook: Webhook, *, actor: User, now: datetime | None = None) -> Del
         collection=hook.collection, kind=TEST, text=f"{actor} sent a test", data={"sent_by": str(actor)}
     )
     with outside_turns().turn():
-        answer = _sent(hook, event, now)
+        answer = _post(hook, event, now)
     state = Delivery.State.DELIVERED if answer.delivered else Delivery.State.FAILED
     outcome = {"status": answer.status, "response": answer.response, "error": answer.error}
     made = Delivery.objects.create(webhook=hook, event=event, state=state, attempts=1, attempted_at=now, **outcome)
@@ -200,7 +200,7 @@ def body_of(event: CollectionEvent) -> bytes:
     return json.dumps(body, ensure_ascii=False).encode()
 
 
-def _sent(hook: Webhook, event: CollectionEvent, now: datetime) -> Answer:
+def _post(hook: Webhook, event: CollectionEvent, now: datetime) -> Answer:
     body = body_of(event)
     try:
         secrets = secrets_of(hook, now)

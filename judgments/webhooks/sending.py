@@ -65,12 +65,12 @@ def send(
     clock = Clock()
     clock.until = time.monotonic() + timeout
     # Without compression, so that the limit holds for what arrives.
-    sent = {"Content-Type": "application/json", "User-Agent": "assay", "Accept-Encoding": "identity", **headers}
+    all_headers = {"Content-Type": "application/json", "User-Agent": "assay", "Accept-Encoding": "identity", **headers}
     transport = timed_transport(clock, _context(), CheckedNetwork(allowed))  # type: ignore[arg-type]
     try:
         with (
             httpx.Client(transport=transport, timeout=timeout, trust_env=False, follow_redirects=False) as client,
-            client.stream("POST", address, content=body, headers=sent) as response,
+            client.stream("POST", address, content=body, headers=all_headers) as response,
         ):
             start = _start(response)
             status = response.status_code

@@ -300,8 +300,8 @@ def _responses(record: Mapping[str, Any], names: tuple[str, ...]) -> list[dict[s
 def _suggestion(record: Mapping[str, Any], fields: PairFields) -> list[dict[str, Any]]:
     """Return the suggestion for the grade, of which a record has at most one."""
     suggestions = record.get("suggestions") or {}
-    found = next((suggestions[name] for name in fields.names("grade") if name in suggestions), None)
-    return [found] if isinstance(found, dict) else []
+    suggestion = next((suggestions[name] for name in fields.names("grade") if name in suggestions), None)
+    return [suggestion] if isinstance(suggestion, dict) else []
 
 
 FORMAT = Format(

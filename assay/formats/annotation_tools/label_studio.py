@@ -265,13 +265,13 @@ def _results(of: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
     results = of.get("result") or []
     if not isinstance(results, list):
         raise RowFault("E23", f"result is {value_kind(results)}, not a list")
-    found: dict[str, tuple[str, Any]] = {}
+    by_control: dict[str, tuple[str, Any]] = {}
     for result in results:
         if not isinstance(result, dict) or not isinstance(result.get("value"), dict):
             raise RowFault("E23", "a result is not an object with a value")
         kind = str(result.get("type") or "").casefold()
-        found.setdefault(str(result.get("from_name") or kind), (kind, result["value"].get(kind, result["value"])))
-    return found
+        by_control.setdefault(str(result.get("from_name") or kind), (kind, result["value"].get(kind, result["value"])))
+    return by_control
 
 
 def _graded(values: Mapping[str, tuple[str, Any]], fields: PairFields) -> Any:

@@ -117,9 +117,9 @@ def _row(element: Element, tally: Tally) -> tuple[NuggetRow, bool]:
         raise RowFault("E23", f"nuggets is {value_kind(nuggets)}, not a list")
     for key in of.keys() - _KNOWN:
         tally.once("W41", element.line, f"unknown key {key!r}", done="ignored", column=key)
-    found = tuple(_nugget(one, element.line, tally) for one in nuggets)
+    parsed = tuple(_nugget(one, element.line, tally) for one in nuggets)
     answer = text(of, "candidate_text" if doc_id else "answer_text")
-    row = NuggetRow(query_id, query, found, answer, text(of, "run_id"), doc_id, length, element.line)
+    row = NuggetRow(query_id, query, parsed, answer, text(of, "run_id"), doc_id, length, element.line)
     return row, numbered or also
 
 

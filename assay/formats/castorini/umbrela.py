@@ -139,15 +139,15 @@ class _Requests:
             row = self.in_order[place]
             if (row.query, row.text) == (query, passage):
                 return row.query_id, row.doc_id
-        found = self.by_text.get((query, passage), [])
-        if len(found) != 1:
+        matches = self.by_text.get((query, passage), [])
+        if len(matches) != 1:
             what = (
-                f"{len(found)} requests have this query and passage"
-                if found
+                f"{len(matches)} requests have this query and passage"
+                if matches
                 else "no request has this query and passage"
             )
             raise RowFault("E17", what, "name the request file of these judgments, unchanged (--requests FILE)")
-        return found[0].query_id, found[0].doc_id
+        return matches[0].query_id, matches[0].doc_id
 
 
 def _read_judgments(
@@ -160,9 +160,7 @@ def _read_judgments(
 ) -> Iterator[MachineLabel]:
     known = None
     if requests is not None:
-        found = REQUESTS_FORMAT.read(requests, path=requests)
-        found.report.raise_if_errors()
-        known = _Requests(list(found.rows))
+        known = _Requests(list(REQUESTS_FORMAT.read(requests, path=requests).strict().rows))
     numbers: dict[str, str] = {}
     place = -1
 

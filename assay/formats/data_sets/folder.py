@@ -53,24 +53,24 @@ class FolderData:
 
 def open_folder(path: Path, read_file: FileReader) -> FolderData:
     """Find the files of a data set."""
-    found: dict[str, list[Path]] = {"documents": [], "queries": []}
+    by_kind: dict[str, list[Path]] = {"documents": [], "queries": []}
     qrels: dict[str, list[Path]] = {}
     for file in sorted(one for pattern in ("*", "*/*") for one in path.glob(pattern) if one.is_file()):
         name = file.relative_to(path).as_posix()
         if _DOCUMENTS.fullmatch(name):
-            found["documents"].append(file)
+            by_kind["documents"].append(file)
         elif _QUERIES.fullmatch(name):
-            found["queries"].append(file)
+            by_kind["queries"].append(file)
         elif match := _QRELS.fullmatch(name):
             qrels.setdefault(match["split"] or USUAL_SPLIT, []).append(file)
-    if not (found["documents"] or found["queries"] or qrels):
+    if not (by_kind["documents"] or by_kind["queries"] or qrels):
         raise UnreadableInput(str(path), None, "is a folder without the files of a data set", _LAYOUT, "F00")
-    for kind, files in (*found.items(), *((f"qrels of {split}", files) for split, files in qrels.items())):
+    for kind, files in (*by_kind.items(), *((f"qrels of {split}", files) for split, files in qrels.items())):
         _refuse_copies(path, kind, files)
     return FolderData(
         str(path),
-        tuple(found["documents"]),
-        tuple(found["queries"]),
+        tuple(by_kind["documents"]),
+        tuple(by_kind["queries"]),
         {split: tuple(files) for split, files in sorted(qrels.items())},
         read_file,
     )

@@ -127,22 +127,22 @@ def _read_queries(content: Content, tally: Tally) -> Iterator[QueryRow]:
 
 def _write(rows: Iterable[LabelRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None) -> Written:
     """Write one query per line."""
-    found = labels_by_query(RATINGS, rows, queries)
+    grouped = labels_by_query(RATINGS, rows, queries)
     lines = []
-    for one in found:
+    for one in grouped:
         ratings = ", ".join(f"{_quoted(row.doc_id)}: {number_text(row.grade or 0)}" for row in one.labels)
         lines.append(f'{{"query": {_quoted(one.query)}, "ratings": {{{ratings}}}}}')
     _write_lines(stream, "", lines)
-    return Written(sum(len(one.labels) for one in found))
+    return Written(sum(len(one.labels) for one in grouped))
 
 
 def _write_case(
     rows: Iterable[LabelRow], stream: BinaryIO, *, queries: Mapping[str, str] | None = None, name: object = "Assay"
 ) -> Written:
     """Write the labels of a case, without needs and settings."""
-    found = labels_by_query(CASE, rows, queries)
-    _write_queries(stream, name, ((one.query, "", one.labels) for one in found))
-    labels = [row for one in found for row in one.labels]
+    grouped = labels_by_query(CASE, rows, queries)
+    _write_queries(stream, name, ((one.query, "", one.labels) for one in grouped))
+    labels = [row for one in grouped for row in one.labels]
     return _incomplete(len(labels), fields_left_out(CASE, labels, NOT_OF_LABELS))
 
 

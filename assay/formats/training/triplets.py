@@ -197,16 +197,16 @@ def _listed(of: Mapping[str, Any], name: str, size: int, missing: Any = None) ->
 
 def checked_ids(values: Sequence[Any], texts: Sequence[str], line: int, tally: Tally) -> tuple[list[str], bool]:
     """Return the ids of texts, and whether one was a number; a text without an id gets one that depends on it."""
-    found: list[str] = []
+    chosen: list[str] = []
     numbered = False
     for value, text in zip(values, texts, strict=True):
         given, is_number_ = (text_id(text), False) if value is None else id_text(value)
-        found.append(checked_id(given, "id"))
+        chosen.append(checked_id(given, "id"))
         numbered |= is_number_
     if numbered:
         tally.once("W42", line, "an id is a number", done="read as text")
-    note_unusual(tally, line, *found)
-    return found, numbered
+    note_unusual(tally, line, *chosen)
+    return chosen, numbered
 
 
 def note_unknown(of: Mapping[str, Any], known: set[str], line: int, tally: Tally) -> None:

@@ -95,6 +95,6 @@ def _words(act: bulk_resolutions.Act) -> str:
 def undo(request: HttpRequest, round_: Round, act: uuid_module.UUID) -> HttpResponse:
     with errors_as_messages(request):
         row = bulk_resolutions.undo(round_, act, actor=request.user)  # type: ignore[arg-type]
-        kept = f" {amount(row.detail['kept'], 'pair')} changed by hand since stay." if row.detail["kept"] else ""
-        messages.success(request, f"Undid {amount(row.detail['undone'], 'resolution')}.{kept}")
+        unchanged = f" {amount(row.detail['kept'], 'pair')} changed by hand since stay." if row.detail["kept"] else ""
+        messages.success(request, f"Undid {amount(row.detail['undone'], 'resolution')}.{unchanged}")
     return redirect("conflicts_by_rule", round_.uuid)

@@ -88,11 +88,11 @@ def keyboard(request: HttpRequest, round_: Round) -> HttpResponse:
     if request.method == "POST":
         return _posted(request, round_)
     first = uuid_of(request.GET.get("pair", ""))
-    found = (first and _cards(request, round_, [], only=first)) or _cards(request, round_, [], most=1)
-    if not found:
+    cards = (first and _cards(request, round_, [], only=first)) or _cards(request, round_, [], most=1)
+    if not cards:
         messages.info(request, "No open conflicts are left.")
         return redirect("conflicts", round_.uuid)
-    (card,) = found
+    (card,) = cards
     grades = list(round_.scale.grades.all())
     template, text = request.session.get(_session_key(round_), ("", ""))
     offered = resolutions.offered_reasons(request.user, round_)
@@ -187,8 +187,8 @@ def _cards(
     effects = effects_for(request.user, round_) if request.GET.get("by") == "effect" else None
     if effects is not None:
         order = by_effect(new, effects)[:most]
-        found = {pair.pk: pair for pair in conflicts.with_details(open_.filter(pk__in=order))}
-        pairs: Sequence[Pair] = [found[pk] for pk in order if pk in found]
+        by_id = {pair.pk: pair for pair in conflicts.with_details(open_.filter(pk__in=order))}
+        pairs: Sequence[Pair] = [by_id[pk] for pk in order if pk in by_id]
     else:
         pairs = list(conflicts.with_details(new)[:most])
     for pair in pairs:
