@@ -33,7 +33,7 @@ NICE = 10
 # After the time limit, Python has this many seconds to report it before the kernel ends the process.
 LAST_SECONDS = 3
 # Modules that readers import on first use; the server imports them once for all forks.
-IMPORTED = ("numpy", "polars", "gzip", "csv")
+IMPORTED = ("numpy", "numpy.ma", "polars", "gzip", "csv")
 
 
 class _TooLong(BaseException):
