@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import ssl
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -46,7 +45,7 @@ class Transport:
             timeout=httpx.Timeout(timeout),
             trust_env=False,
             follow_redirects=False,
-            transport=timed_transport(self._clock, ssl.create_default_context()),
+            transport=timed_transport(self._clock),
         )
 
     def close(self) -> None:

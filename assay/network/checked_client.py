@@ -7,7 +7,6 @@ elsewhere between the check and the connection, and all traffic of the client go
 
 from __future__ import annotations
 
-import ssl
 from typing import TYPE_CHECKING, Any
 
 from assay.network.allowed_addresses import Allowed
@@ -62,10 +61,8 @@ def checked_client(allowed: Allowed, timeout: float) -> ClientPool:
 
     from assay.network.client_pool import ClientPool, transport_on
 
-    context = ssl.create_default_context()  # once, because it reads all trusted certificates
-
     def make() -> httpx.Client:
-        transport = transport_on(CheckedNetwork(allowed), context)
+        transport = transport_on(CheckedNetwork(allowed))
         return httpx.Client(transport=transport, timeout=timeout, trust_env=False, follow_redirects=False)
 
     return ClientPool(make)

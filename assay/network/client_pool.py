@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -17,11 +18,20 @@ if TYPE_CHECKING:
     import httpx
 
 
-def transport_on(backend: Any, context: ssl.SSLContext, **limits: Any) -> httpx.HTTPTransport:
+@cache
+def tls_context() -> ssl.SSLContext:
+    """Return the TLS settings of all clients, made once because this reads all trusted certificates."""
+    import ssl
+
+    return ssl.create_default_context()
+
+
+def transport_on(backend: Any, **limits: Any) -> httpx.HTTPTransport:
     """Return an httpx transport on another network backend (``httpcore.NetworkBackend``)."""
     import httpcore
     import httpx
 
+    context = tls_context()
     transport = httpx.HTTPTransport(verify=context, trust_env=False)
     # httpx does not accept a network backend, but httpcore, which it uses, does.
     transport._pool = httpcore.ConnectionPool(ssl_context=context, network_backend=backend, **limits)

@@ -86,9 +86,7 @@ class TimedNetwork:
         time.sleep(self._clock.left(seconds))
 
 
-def timed_transport(
-    clock: Clock, context: ssl.SSLContext, inner: httpcore.NetworkBackend | None = None
-) -> httpx.HTTPTransport:
+def timed_transport(clock: Clock, inner: httpcore.NetworkBackend | None = None) -> httpx.HTTPTransport:
     """Return an httpx transport with the deadline, on another network backend if one is given."""
     limits = {"max_connections": 100, "max_keepalive_connections": 20, "keepalive_expiry": 5.0}
-    return transport_on(TimedNetwork(clock, inner), context, **limits)
+    return transport_on(TimedNetwork(clock, inner), **limits)

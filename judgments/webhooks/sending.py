@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ssl
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from urllib.parse import urlsplit
 
 from assay.connectors.transport import place_of
@@ -66,7 +64,7 @@ def send(
     clock.until = time.monotonic() + timeout
     # Without compression, so that the limit holds for what arrives.
     all_headers = {"Content-Type": "application/json", "User-Agent": "assay", "Accept-Encoding": "identity", **headers}
-    transport = timed_transport(clock, _context(), CheckedNetwork(allowed))  # type: ignore[arg-type]
+    transport = timed_transport(clock, CheckedNetwork(allowed))  # type: ignore[arg-type]
     try:
         with (
             httpx.Client(transport=transport, timeout=timeout, trust_env=False, follow_redirects=False) as client,
@@ -98,8 +96,3 @@ def _excerpt(text: str, secrets: Sequence[str]) -> str:
     for secret in secrets:
         text = masked(text, secret)
     return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())[:EXCERPT]
-
-
-@cache
-def _context() -> ssl.SSLContext:
-    return ssl.create_default_context()

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from assay.connectors import Allowed, Engine, EngineFault
+from assay.network.client_pool import tls_context
 from tests.assay.connectors.bad_engine import BadEngine
 
 Opened = Callable[..., Engine]
@@ -52,6 +53,7 @@ def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     def start(name: str) -> int:
         path = certificate(tmp_path, name)
         monkeypatch.setenv("SSL_CERT_FILE", str(path))
+        tls_context.cache_clear()
         server = BadEngine()
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(path)
@@ -61,6 +63,7 @@ def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
         return server.port
 
     yield start
+    tls_context.cache_clear()
     for server in servers:
         server.shutdown()
         server.server_close()
@@ -83,6 +86,7 @@ def test_an_untrusted_certificate(
 ) -> None:
     port = serve("localhost")
     monkeypatch.delenv("SSL_CERT_FILE")
+    tls_context.cache_clear()
     engine = opened("json-http", {"address": f"https://localhost:{port}/good"}, here)
     with pytest.raises(EngineFault, match="certificate"):
         engine.search("rain", 3)
