@@ -14,6 +14,7 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
@@ -295,7 +296,7 @@ def _verdict(decision: Decision, hidden: bool) -> SafeString:
     if hidden:
         return state("todo", "hidden while you rate")
     verdicts = [one.verdict for one in decision.candidates.all()]
-    return SafeString(" ").join(state(SHAPES[one], one) for one in verdicts)
+    return format_html_join(" ", "{}", [[state(SHAPES[one], one)] for one in verdicts])
 
 
 @get_page

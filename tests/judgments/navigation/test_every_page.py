@@ -84,7 +84,9 @@ def pages(request: pytest.FixtureRequest, world: World, client_of: Callable[[Any
             if response.streaming:
                 b"".join(response.streaming_content)  # closes the file
             elif not line.route.endswith("/report/") and response.headers["Content-Type"].startswith("text/html"):
-                yield path, response.content.decode()
+                html = response.content.decode()
+                assert not re.search("&lt;(span|div|td|a) class=", html), f"{path} shows its own markup"
+                yield path, html
 
     return opened
 
