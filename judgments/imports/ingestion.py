@@ -42,24 +42,37 @@ from judgments.web import access
 from judgments.web.middleware import check_quota
 
 PREVIEW_ROWS, PART = 10, 10_000
+# Attribute of an upload with the rows that were just read, so that a request that checks and stores reads them once.
+READ = "_read"
 Progress = Callable[[int], None]
 
 
 def read(upload: Upload, *, limits: Limits | None = None, progress: Progress | None = None) -> tuple[Report, Checked]:
     """Read an upload in a separate process, and compare it with the current collection."""
     member = IMPORT_KINDS[upload.kind]
+    rows, report = _read_before(upload) or _read_apart(upload, member, limits or largest(), progress)
+    checked = member.check(upload.collection, rows, upload)
+    return _with_findings(report, checked.findings), checked
+
+
+def _read_before(upload: Upload) -> tuple[Any, Report] | None:
+    """Return what the same request read of a small file in this format and with these options, once."""
+    asked, *content = upload.__dict__.pop(READ, (None,))
+    return (content[0], content[1]) if asked == (upload.format, upload.options) else None
+
+
+def _read_apart(upload: Upload, member: ImportKind, limits: Limits, progress: Progress | None) -> tuple[Any, Report]:
     try:
         with storage.local(upload.path) as path:
             (upload.format, whole, report), *parts = limited_process.call(
-                parsed, upload, path, limits=limits or largest(), progress=progress, watched=member.watched
+                parsed, upload, path, limits=limits, progress=progress, watched=member.watched
             )
     except FileNotFoundError as error:
-        raise Conflict(
-            f"{upload.filename} was stored or discarded in the meantime. Check the list of files."
-        ) from error
+        raise _changed(upload) from error
     rows = whole if whole is not None else [row for part in parts for row in part]
-    checked = member.check(upload.collection, rows, upload)
-    return _with_findings(report, checked.findings), checked
+    if upload.bytes <= settings.JOB_FROM_BYTES:
+        upload.__dict__[READ] = (upload.format, dict(upload.options)), rows, report
+    return rows, report
 
 
 def parsed(upload: Upload, path: Path, *, progress: Progress | None = None) -> Iterator[Any]:
@@ -315,11 +328,15 @@ def _forgotten_unless_stored(checked: Checked) -> Iterator[None]:
         raise
 
 
+def _changed(upload: Upload) -> Conflict:
+    return Conflict(f"{upload.filename} was stored or discarded in the meantime. Check the list of files.")
+
+
 @transaction.atomic
 def _put_in(upload: Upload, checked: Checked, report: Report, options: dict[str, Any], actor: User) -> dict[str, Any]:
     """Write the rows and the audit row, and mark the upload as stored; of two concurrent calls, one fails."""
     if not Upload.objects.filter(pk=upload.pk, stored_at__isnull=True).update(stored_at=timezone.now()):
-        raise Conflict(f"{upload.filename} is already stored.")
+        raise _changed(upload)
     member = IMPORT_KINDS[upload.kind]
     stored = member.store(upload.collection, checked, upload, options, actor)
     rows = amount(stored["rows"], "row")
