@@ -57,8 +57,8 @@ def read(upload: Upload, *, limits: Limits | None = None, progress: Progress | N
 
 def _read_before(upload: Upload) -> tuple[Any, Report] | None:
     """Return what the same request read of a small file in this format and with these options, once."""
-    asked, *content = upload.__dict__.pop(READ, (None,))
-    return (content[0], content[1]) if asked == (upload.format, upload.options) else None
+    choice, *content = upload.__dict__.pop(READ, (None,))
+    return (content[0], content[1]) if choice == (upload.format, upload.options) else None
 
 
 def _read_apart(upload: Upload, member: ImportKind, limits: Limits, progress: Progress | None) -> tuple[Any, Report]:
