@@ -22,8 +22,7 @@ from assay.decisions.gate_rules import Rule
 from assay.decisions.gate_verdicts import GateResult
 from assay.decisions.judging_task import Candidates, candidates
 from assay.metrics.judged_rankings import Floats, Integers
-from assay.metrics.means import TIE
-from assay.metrics.metric import BoundMetric, parse_metric
+from assay.metrics.metric import TIE, BoundMetric, parse_metric
 from assay.metrics.metric_bounds import Grading, graded
 from assay.scoring.evaluate import evaluate
 from assay.significance.compare import Plan, compare_scores

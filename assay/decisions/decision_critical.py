@@ -16,8 +16,7 @@ from assay.core.run import Run
 from assay.decisions.judging_task import Candidates, Swings, candidates
 from assay.decisions.trial_grades import swings
 from assay.metrics.judged_rankings import Floats, Integers
-from assay.metrics.means import TIE
-from assay.metrics.metric import BoundMetric
+from assay.metrics.metric import TIE, BoundMetric
 from assay.metrics.metric_bounds import Grading, graded, scale_grades
 from assay.scoring.evaluate import bind
 

@@ -14,8 +14,7 @@ from assay.decisions.gate_cautions import Facts, cautions
 from assay.decisions.gate_rules import DROP_EXAMPLE, EXAMPLE, Rule, parse_rule
 from assay.decisions.gate_verdicts import Drop, GateResult, Verdict, decide
 from assay.formats.run_reader import RunFile
-from assay.metrics.means import MeanKind, mean
-from assay.metrics.metric import BoundMetric, parse_metric
+from assay.metrics.metric import BoundMetric, MeanKind, mean, parse_metric
 from assay.scoring.evaluate import evaluate
 from assay.scoring.results import Evaluation
 from assay.significance.paired_differences import PERMUTATIONS, paired_p_values

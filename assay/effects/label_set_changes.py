@@ -11,8 +11,7 @@ import numpy as np
 
 from assay.core.run import Run
 from assay.effects.pair_effects import Key, Labels, Pairs, positions, values
-from assay.metrics.means import TIE
-from assay.metrics.metric import BoundMetric
+from assay.metrics.metric import TIE, BoundMetric
 from assay.significance.rank_correlation import rank_correlation
 
 SAME, CHANGED, ADDED, GONE = "same", "changed", "added", "gone"

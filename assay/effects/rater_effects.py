@@ -14,8 +14,7 @@ from assay.core.ratings import Ratings, places
 from assay.core.run import Run
 from assay.effects.pair_effects import Key, Labels, Pairs, Positions, positions, values
 from assay.metrics.judged_rankings import Floats, Mask
-from assay.metrics.means import TIE
-from assay.metrics.metric import BoundMetric
+from assay.metrics.metric import TIE, BoundMetric
 from assay.significance.rank_correlation import rank_correlation
 
 

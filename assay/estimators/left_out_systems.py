@@ -15,8 +15,7 @@ from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.estimators.pooled_documents import Flags
-from assay.metrics.means import TIE
-from assay.metrics.metric import BoundMetric
+from assay.metrics.metric import TIE, BoundMetric
 from assay.scoring.evaluate import evaluate
 from assay.scoring.results import Evaluation
 from assay.significance.rank_correlation import rank_correlation

@@ -183,6 +183,6 @@ def _corrected(values: list[float | None], plan: Plan) -> list[float | None]:
 
 
 def _means(values: np.ndarray[Any, Any]) -> Sequence[float]:
-    from assay.metrics.means import mean
+    from assay.metrics.metric import mean
 
     return [mean(column) or 0.0 for column in values.T.tolist()]

@@ -12,7 +12,7 @@ from assay.decisions.gate import check
 from assay.decisions.gate_cautions import FEW_QUERIES
 from assay.decisions.gate_rules import Rule, parse_rule
 from assay.decisions.gate_verdicts import Drop, GateResult, decide
-from assay.metrics.means import mean
+from assay.metrics.metric import mean
 from assay.rag.comparison import NO_COMMON, NO_MEAN, of_samples, paired_values
 from assay.rag.evaluation import RagEvaluation, SystemScores, evaluate
 from assay.rag.metric import Metric

@@ -253,7 +253,7 @@ def mean_result(
     per_sample = tuple(None if isinstance(value, Skip) else float(value) for value in values)
     column = np.array([[np.nan if value is None else value] for value in per_sample]).reshape(len(per_sample), 1)
     known = [value for value in per_sample if value is not None]
-    from assay.metrics.means import mean
+    from assay.metrics.metric import mean
 
     reasons = tuple(value.reason if isinstance(value, Skip) else None for value in values)
     about = counts(values) | dict(more or {})

@@ -22,8 +22,7 @@ from assay.core.text_column import Texts
 from assay.formats.run_reader import Interleaved, RunFile
 from assay.metrics import DEFAULT_METRICS
 from assay.metrics.judged_rankings import Floats, JudgedRankings, match, shares_documents
-from assay.metrics.means import effective_queries
-from assay.metrics.metric import BoundMetric, parse_metrics
+from assay.metrics.metric import BoundMetric, effective_queries, parse_metrics
 from assay.scoring.diagnostics import Diagnostics, Findings, with_twins
 from assay.scoring.results import Evaluation, Profile, RunScores, SamplingDesign, summarize, summarize_tiers
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from assay.metrics.means import GEOMETRIC_FLOOR, LEAST_QUERIES, Interval, MeanKind, hajek_mean, within
+from assay.metrics.metric import GEOMETRIC_FLOOR, LEAST_QUERIES, Interval, MeanKind, hajek_mean, within
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from assay.core.errors import NotValid
 from assay.core.result import Result
-from assay.metrics.means import GEOMETRIC_FLOOR, Interval, MeanKind, effective_queries, hajek_mean, mean
+from assay.metrics.metric import GEOMETRIC_FLOOR, Interval, MeanKind, effective_queries, hajek_mean, mean
 
 if TYPE_CHECKING:
     import numpy as np

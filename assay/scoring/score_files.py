@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.core.csv_cells import csv_row, escape
-from assay.metrics.means import printed
+from assay.metrics.metric import printed
 
 if TYPE_CHECKING:
     from assay.scoring.results import Evaluation, RunScores, Summary

@@ -10,8 +10,7 @@ import numpy as np
 
 from assay.core.run import Run
 from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask, Match
-from assay.metrics.means import TIE, mean
-from assay.metrics.metric import BoundMetric
+from assay.metrics.metric import TIE, BoundMetric, mean
 from assay.metrics.metric_bounds import bounds, chosen, joined
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.metrics.means import TIE
+from assay.metrics.metric import TIE
 from assay.scoring.results import SamplingDesign
 from assay.sequential import ALPHA, DELTA, METHODS
 from assay.sequential.method import Floats, Method, Observed, running_moments

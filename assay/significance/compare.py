@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from assay.core.errors import NotValid
-from assay.metrics.means import MeanKind, effective_queries, hajek_mean, mean
+from assay.metrics.metric import MeanKind, effective_queries, hajek_mean, mean
 from assay.scoring.evaluate import Metrics, evaluate
 from assay.scoring.results import Evaluation, SamplingDesign
 from assay.significance import CORRECTIONS, TESTS

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.metrics.means import LEAST_QUERIES, Interval
+from assay.metrics.metric import LEAST_QUERIES, Interval
 from assay.scoring.intervals import resampled_means
 from assay.significance.paired_differences import constant, lonely, scaled_weights, strata_rows
 from assay.significance.paired_t import standard_error

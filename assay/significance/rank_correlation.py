@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from assay.core.errors import NotValid
-from assay.metrics.means import TIE
+from assay.metrics.metric import TIE
 
 PERSISTENCE = 0.9
 

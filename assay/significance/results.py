@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.core.errors import NotValid
 from assay.core.result import Result
-from assay.metrics.means import TIE
+from assay.metrics.metric import TIE
 from assay.significance.paired_differences import scaled_weights
 from assay.significance.paired_t import standard_error
 from assay.significance.power import ALPHA, detectable, queries_needed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.metrics.means import TIE
+from assay.metrics.metric import TIE
 from assay.significance.paired_differences import PairedScores, PairedTest, PValues
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from assay.metrics.means import TIE
+from assay.metrics.metric import TIE
 from assay.significance.paired_differences import PairedScores, PairedTest, PValues
 from assay.significance.sign_flips import Floats, Whole
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.core.errors import NotAllowed, NotValid
-from assay.metrics.means import TIE
+from assay.metrics.metric import TIE
 from evaluation.freshness import freshness
 from evaluation.models import Score, Scoring
 from evaluation.scoring.snapshot_design import Drawn, drawn
@@ -197,7 +197,7 @@ def tested(metric: str, values: Sequence[float]) -> Any:
     """Return the values whose plain mean is compared: logarithms if the metric's mean is geometric."""
     import numpy as np
 
-    from assay.metrics.means import GEOMETRIC_FLOOR
+    from assay.metrics.metric import GEOMETRIC_FLOOR
 
     array = np.asarray(values, dtype=np.float64)
     return np.log(np.maximum(array, GEOMETRIC_FLOOR)) if mean_kind(metric) == "geometric" else array

@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
 from assay.core.counted_nouns import amount
-from assay.metrics.means import TIE
+from assay.metrics.metric import TIE
 from evaluation.decisions import decisions, list_preferences, live
 from evaluation.decisions.list_preferences import Summary
 from evaluation.decisions.live import Judged, Labels

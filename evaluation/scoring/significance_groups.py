@@ -152,7 +152,7 @@ def _table(scores: Sequence[int], left_out: Collection[str], traffic: Snapshot |
     """Return the values of shape (queries, runs) over the queries that all runs have scores for."""
     import numpy as np
 
-    from assay.metrics.means import GEOMETRIC_FLOOR
+    from assay.metrics.metric import GEOMETRIC_FLOOR
 
     rows = Score.objects.in_bulk(scores)
     columns: list[dict[str, Any]] = [rows[pk].per_query for pk in scores]

@@ -18,7 +18,7 @@ from judgments.models import Snapshot
 from judgments.snapshots import snapshots
 
 if TYPE_CHECKING:
-    from assay.metrics.means import MeanKind
+    from assay.metrics.metric import MeanKind
     from assay.scoring.results import Evaluation, RunScores, Summary
     from assay.scoring.score_files import ScoreReport
 

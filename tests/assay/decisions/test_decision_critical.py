@@ -13,8 +13,7 @@ from assay.core import Qrels, Run
 from assay.core.errors import NotValid
 from assay.decisions.decision_critical import turning
 from assay.metrics.judged_rankings import JudgedRankings
-from assay.metrics.means import TIE
-from assay.metrics.metric import parse_metric
+from assay.metrics.metric import TIE, parse_metric
 from assay.metrics.metric_bounds import Grading, chosen, graded
 from evaluation import evaluate
 

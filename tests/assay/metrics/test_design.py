@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.core.errors import NotValid
-from assay.metrics.means import hajek_mean, mean
+from assay.metrics.metric import hajek_mean, mean
 from assay.sampling.draw import Sample, draw_pps, draw_stratified
 from assay.sampling.query_table import LogQuery
 from assay.sampling.tiers import TierCut, cut_tiers

@@ -14,7 +14,7 @@ from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.metrics import METRICS
-from assay.metrics.means import Interval
+from assay.metrics.metric import Interval
 from assay.scoring.evaluate import evaluate
 from assay.scoring.intervals import METHODS, bootstrap_interval, mean_intervals
 

@@ -10,7 +10,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.metrics.means import effective_queries, hajek_mean, mean
+from assay.metrics.metric import effective_queries, hajek_mean, mean
 
 UNIT = st.floats(0, 1)
 COLUMNS = st.lists(UNIT, min_size=1, max_size=40)

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.metrics.judged_rankings import JudgedRankings
-from assay.metrics.means import mean
-from assay.metrics.metric import parse_metric
+from assay.metrics.metric import mean, parse_metric
 
 # One query: the grade at each rank (None is unjudged), and the grades of what was not returned.
 Query = tuple[list[float | None], list[float]]

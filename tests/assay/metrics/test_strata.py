@@ -10,7 +10,7 @@ import pytest
 from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.run import Run
-from assay.metrics.means import hajek_mean
+from assay.metrics.metric import hajek_mean
 from assay.scoring.results import Place, SamplingDesign, summarize, summarize_tiers
 from assay.significance.compare import compare
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.metrics.means import hajek_mean
+from assay.metrics.metric import hajek_mean
 from assay.sampling.draw import Sample, draw_pps, draw_stratified
 from assay.sampling.query_table import LogQuery
 from assay.sampling.stratum_joining import Filter, in_frame, without
