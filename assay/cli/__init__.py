@@ -1,4 +1,4 @@
-"""The ``assay`` command: its subcommands and their exit status.
+"""The ``assay`` command: its subcommands, their exit status, and the options, tables and progress bars they share.
 
 A subcommand is a module with ``NAME``, ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args) -> int``, and one line in
 `COMMANDS`. Only the subcommand that runs is imported. Exit status: 0 success, 1 a gate or validation failed, 2 wrong
@@ -12,7 +12,7 @@ import atexit
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NoReturn, Protocol, cast
 
@@ -74,6 +74,9 @@ COMMAND_EXTRAS = {"serve": "server"}
 OURS = {"assay", "judgments", "pooling", "evaluation"}
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
 USUAL_WIDTH = 80
+BAR_WIDTH = 30
+# Smaller files are read too quickly for a bar.
+LARGE = 20_000_000
 # Commands create few reference cycles, so the garbage collector can run less often than after 700 new objects.
 YOUNG = 50_000
 # Matrices are too small for more threads to help, and sums must not depend on the number of threads. Starting and
@@ -121,6 +124,89 @@ class OneLineParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the message and exit with status 2."""
         self.exit(REFUSED, f"{self.prog}: {one_line(message)} (see {self.prog} --help)\n")
+
+
+def option(parser: argparse._ActionsContainer, usage: str, text: str, shown: Any = None, **others: Any) -> None:
+    """Declare an option by its usage, such as ``-m --metric METRIC``; the help ends with the default if it is shown.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> option(parser, "--seed N", "seed for the draw", 0)
+    >>> print(parser.parse_args(["--seed", "3"]).seed, parser.format_help().splitlines()[-1])
+    3   --seed N    seed for the draw; default: 0
+    """
+    names = [word for word in usage.split() if word.startswith("-")] or usage.split()[:1]
+    if metavar := " ".join(word for word in usage.split() if word not in names):
+        others["metavar"] = metavar
+    if shown is not None:
+        others["default"] = shown
+        text += f"; default: {shown:g}" if isinstance(shown, float) else f"; default: {shown}"
+    if isinstance(shown, int | float):
+        others.setdefault("type", type(shown))
+    parser.add_argument(*names, help=text, **others)
+
+
+def progress_of_bytes(total: int, what: str) -> Callable[[int], None]:
+    """Return a function that draws a bar for the bytes read; it does nothing without a terminal or for small files."""
+    if total < LARGE or not sys.stderr.isatty():
+        return lambda done: None
+    draw = progress(100, what)
+    drawn = [-1]
+
+    def draw_percent(done: int) -> None:
+        percent = min(100, 100 * done // total)
+        if percent != drawn[0]:
+            drawn[0] = percent
+            draw(percent)
+
+    return draw_percent
+
+
+def progress(total: int, what: str) -> Callable[[int], None]:
+    """Return a function that draws a bar for the steps done; it does nothing without a terminal or for one step."""
+    if total < 2 or not sys.stderr.isatty():
+        return lambda done: None
+
+    def draw(done: int) -> None:
+        filled = BAR_WIDTH * done // total
+        end = "\r\x1b[K" if done == total else ""
+        sys.stderr.write(f"\r{what} [{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {done}/{total}{end}")
+        sys.stderr.flush()
+
+    return draw
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Align the cells of a table.
+
+    Examples
+    --------
+    >>> print(text_table(["run", "AP"], [["bm25", "0.5000"]]), end="")
+    run       AP
+    bm25  0.5000
+    """
+    table = [list(header), *map(list, rows)]
+    widths = [max(len(row[at]) for row in table) for at in range(len(header))]
+    return "".join(
+        "  ".join(
+            cell.ljust(width) if at < left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        + "\n"
+        for row in table
+    )
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number with a fixed number of decimals, or ``-`` if undefined.
+
+    Examples
+    --------
+    >>> number(0.5), number(None)
+    ('0.5000', '-')
+    """
+    return "-" if value is None else f"{value:.{digits}f}"
 
 
 def run_process() -> None:

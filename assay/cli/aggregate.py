@@ -10,8 +10,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from assay.aggregation.rules import RULES
+from assay.cli import option
 from assay.cli.inputs.files import add_out, add_scale, scale_values, write_out, written
-from assay.cli.options.option import option
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 

@@ -7,9 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from assay.cli import number, option, text_table
 from assay.cli.inputs.files import add_out, add_scale, read_rows, scale_values, seed_of, write_out
-from assay.cli.options.option import option
-from assay.cli.text_table import number, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 

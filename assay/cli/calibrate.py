@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import number, option, text_table
 from assay.cli.inputs.files import (
     add_out,
     add_scale,
@@ -18,9 +19,7 @@ from assay.cli.inputs.files import (
     warn_no_effect,
     write_out,
 )
-from assay.cli.options.option import option
 from assay.cli.options.provider import add_family, kin_of_runs
-from assay.cli.text_table import number, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 

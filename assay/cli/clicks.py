@@ -6,9 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import option, progress_of_bytes
 from assay.cli.inputs.files import add_out, print_warnings, write_out, written
-from assay.cli.options.option import option
-from assay.cli.text_table import progress_of_bytes
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 

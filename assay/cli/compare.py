@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import option, text_table
 from assay.cli.inputs.files import (
     DESIGN_HELP,
     MISSING_HELP,
@@ -26,8 +27,6 @@ from assay.cli.inputs.files import (
     write_out,
 )
 from assay.cli.inputs.query_weights import design_of
-from assay.cli.options.option import option
-from assay.cli.text_table import text_table
 from assay.core.errors import NotValid
 from assay.significance import CORRECTIONS, TESTS
 from assay.significance.comparison_files import HEADER, WRITERS, mean_rows, notes, pair_rows

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from assay.cli import option
 from assay.cli.inputs.files import print_warnings
-from assay.cli.options.option import option
 from assay.cli.options.reader import add_reader_options, read_file
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid

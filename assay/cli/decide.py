@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import number, option
 from assay.cli.inputs.files import (
     DESIGN_HELP,
     MISSING_HELP,
@@ -26,8 +27,6 @@ from assay.cli.inputs.files import (
     write_out,
 )
 from assay.cli.inputs.query_weights import design_of
-from assay.cli.options.option import option
-from assay.cli.text_table import number
 from assay.core.counted_nouns import amount
 from assay.core.errors import UnreadableInput
 from assay.sequential import METHODS

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import option
 from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, stdin_once, write_out, written
-from assay.cli.options.option import option
 from assay.cli.options.provider import add_under_test, warn_same_family
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid

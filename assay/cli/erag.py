@@ -9,10 +9,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import number, option
 from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
-from assay.cli.options.option import option
 from assay.cli.rag import critic, retrieval
-from assay.cli.text_table import number
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import number, option, text_table
 from assay.cli.inputs.files import (
     QRELS_HELP,
     RUN_HELP,
@@ -17,8 +18,6 @@ from assay.cli.inputs.files import (
     stdin_once,
     write_out,
 )
-from assay.cli.options.option import option
-from assay.cli.text_table import number, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import progress, text_table
 from assay.cli.inputs.files import (
     DESIGN_HELP,
     MISSING_HELP,
@@ -28,11 +29,10 @@ from assay.cli.inputs.files import (
     warn_no_effect,
     write_out,
 )
-from assay.cli.text_table import progress, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.metrics import DEFAULT_METRICS, TABLE
-from assay.metrics.means import TIE, printed
+from assay.metrics.metric import TIE, printed
 from assay.scoring.score_files import WRITERS, ScoreReport
 
 if TYPE_CHECKING:

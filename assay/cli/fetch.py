@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from assay.cli import option, progress
 from assay.cli.inputs.files import STDIN, add_out, read_rows, write_out
 from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
-from assay.cli.options.option import option
-from assay.cli.text_table import progress
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 

@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from assay.cli.options.option import option
+from assay.cli import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _described(member: Format) -> dict[str, object]:
 
 
 def _listed(members: list[Format]) -> str:
-    from assay.cli.text_table import text_table
+    from assay.cli import text_table
 
     rows = [[member.name, member.kind, " ".join(member.extensions), member.description] for member in members]
     return text_table(["format", "kind", "files", "contents"], rows, left=4)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import option, progress, text_table
 from assay.cli.inputs.files import (
     QRELS_HELP,
     RUN_HELP,
@@ -21,8 +22,6 @@ from assay.cli.inputs.files import (
     stdin_once,
     write_out,
 )
-from assay.cli.options.option import option
-from assay.cli.text_table import progress, text_table
 from assay.core.content_hash import content_hash
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput

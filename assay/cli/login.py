@@ -7,7 +7,7 @@ import os
 import sys
 from urllib.parse import urlsplit
 
-from assay.cli.options.option import option
+from assay.cli import option
 from assay.cli.options.server import add_token_options, given_token, prompted_token
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from assay.cli.options.option import option
+from assay.cli import option
 from assay.core.errors import NotValid
 
 NAME = "logout"

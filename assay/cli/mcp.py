@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from assay.cli.options.option import option
+from assay.cli import option
 from assay.cli.options.server import add_server_options, given_token
 from assay.core.errors import NotValid
 

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import option
 from assay.cli.inputs.files import (
     RUN_HELP,
     add_out,
@@ -21,7 +22,6 @@ from assay.cli.inputs.files import (
     stdin_once,
     write_out,
 )
-from assay.cli.options.option import option
 from assay.cli.options.parameters import add_member_options, member_options
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from assay.cli.options.option import option
+from assay.cli import option
 from assay.cli.options.server import add_server_options, client_of
 from assay.core.errors import NotValid
 

@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.options.option import option
+from assay.cli import number, option, progress_of_bytes, text_table
 from assay.cli.options.server import add_server_options, client_of, print_report
-from assay.cli.text_table import number, progress_of_bytes, text_table
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli import number, option, progress, text_table
 from assay.cli.inputs.files import (
     QRELS_HELP,
     RUN_HELP,
@@ -20,8 +21,6 @@ from assay.cli.inputs.files import (
     stdin_once,
     write_out,
 )
-from assay.cli.options.option import option
-from assay.cli.text_table import number, progress, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput
 

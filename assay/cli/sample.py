@@ -8,10 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli import missing
+from assay.cli import missing, option, progress_of_bytes
 from assay.cli.inputs.files import add_out, print_warnings, stdin_once, write_out
-from assay.cli.options.option import option
-from assay.cli.text_table import progress_of_bytes
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.formats.reader import LOG_FORMATS, log_format

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli import option
 from assay.cli.inputs.files import add_out, read_rows, stdin_once, write_out, written
-from assay.cli.options.option import option
 from assay.cli.sample import LogFile
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid

@@ -10,9 +10,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import number, option, text_table
 from assay.cli.inputs.files import RUN_HELP, add_out, named_runs, print_warnings, stdin_once, write_out
-from assay.cli.options.option import option
-from assay.cli.text_table import number, text_table
 from assay.core.counted_nouns import agree, amount
 from assay.core.errors import NotValid
 

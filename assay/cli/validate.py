@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.options.option import option
+from assay.cli import option
 from assay.cli.options.reader import add_reader_options, read_file
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from assay.cli.options.option import option
+from assay.cli import option
 
 NAME = "verify"
 EXAMPLE = "assay verify snapshot/"

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import option
 from assay.cli.inputs.files import print_warnings, read_rows
-from assay.cli.options.option import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

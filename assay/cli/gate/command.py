@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import number, option
 from assay.cli.gate.change_report import (
     add_report_options,
     check_report_options,
@@ -38,9 +39,7 @@ from assay.cli.inputs.files import (
     warn_no_effect,
     write_out,
 )
-from assay.cli.options.option import option
 from assay.cli.rag import critic as rag_critic
-from assay.cli.text_table import number
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput
 from assay.core.markdown_text import code, plain

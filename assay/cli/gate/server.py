@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.options.option import option
+from assay.cli import option
 from assay.cli.options.server import add_token_options, client_of
 from assay.core.errors import NotFound, NotValid
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.options.option import option
+from assay.cli import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import number, option, text_table
 from assay.cli.inputs.files import named_runs, print_warnings, stdin_once
-from assay.cli.options.option import option
-from assay.cli.text_table import number, text_table
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 

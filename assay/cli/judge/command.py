@@ -7,12 +7,12 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
+from assay.cli import option
 from assay.cli.inputs.files import warn_no_effect
 from assay.cli.inputs.judge_pairs import PairFile, Pairs, Totals, label, print_counts
 from assay.cli.judge import answer_recall, ensemble, pairwise, prompt_options
 from assay.cli.judge.labels_file import LabelFile
 from assay.cli.options import provider
-from assay.cli.options.option import option
 from assay.cli.options.parameters import add_member_options, member_options
 from assay.core.disk_mapping import DiskMapping
 from assay.core.errors import NotValid, UnknownName
@@ -119,7 +119,7 @@ def _run_here(args: argparse.Namespace, kind: JudgeKind, own: Sequence[str] = ()
     if args.dry_run:
         sys.stdout.write(_estimate(rows, earlier))
         return 0
-    from assay.cli.text_table import progress
+    from assay.cli import progress
 
     counts: Counter[str] = Counter()
     totals = Totals()

@@ -7,10 +7,10 @@ import json
 import sys
 from typing import Any
 
+from assay.cli import option
 from assay.cli.inputs.files import DEFAULT, scale_values, stdin_once, write_out
 from assay.cli.inputs.judge_pairs import read_pairs
 from assay.cli.judge.labels_file import LabelFile
-from assay.cli.options.option import option
 from assay.core.counted_nouns import amount
 from assay.core.disk_mapping import pair_key
 from assay.core.errors import NotValid

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import progress
 from assay.cli.inputs.files import warn_no_effect
 from assay.cli.inputs.judge_pairs import PairFile, Pairs, Totals, label, print_counts
 from assay.cli.judge import answer_recall, prompt_options
 from assay.cli.judge.labels_file import LabelFile
 from assay.cli.options import provider
 from assay.cli.options.provider import warn_same_family
-from assay.cli.text_table import progress
 from assay.core.counted_nouns import amount
 from assay.core.disk_mapping import DiskMapping, pair_key
 from assay.core.errors import NotValid

@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from assay.cli import option
 from assay.cli.inputs.files import warn_no_effect
 from assay.cli.judge import prompt_options
-from assay.cli.options.option import option
 from assay.core.errors import NotValid
 from assay.llm.judges.ledger import default_ledger_path
 

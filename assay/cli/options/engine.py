@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.options.option import option
+from assay.cli import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from assay.cli.options.option import option
+from assay.cli import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

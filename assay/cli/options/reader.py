@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import option
 from assay.cli.inputs.files import scale_values
-from assay.cli.options.option import option
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:

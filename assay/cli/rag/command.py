@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import option, text_table
 from assay.cli.inputs.files import (
     add_out,
     named_runs,
@@ -21,10 +22,8 @@ from assay.cli.inputs.files import (
     warn_no_effect,
     write_out,
 )
-from assay.cli.options.option import option
 from assay.cli.rag import critic as rag_critic
 from assay.cli.rag import retrieval
-from assay.cli.text_table import text_table
 from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid

@@ -6,9 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from assay.cli import option
 from assay.cli.inputs.files import warn_no_effect
 from assay.cli.options import provider
-from assay.cli.options.option import option
 from assay.cli.options.provider import warn_same_family
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid

@@ -10,10 +10,9 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from assay.cli import option, progress
 from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
-from assay.cli.options.option import option
 from assay.cli.options.parameters import add_member_options, member_options
-from assay.cli.text_table import progress
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 

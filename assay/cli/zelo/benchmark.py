@@ -11,9 +11,9 @@ from dataclasses import asdict
 from statistics import fmean
 from typing import Any
 
+from assay.cli import number, text_table
 from assay.cli.inputs.documents import documents, format_of
 from assay.cli.inputs.files import write_out
-from assay.cli.text_table import number, text_table
 from assay.cli.zelo.grades import by_query, others
 from assay.core.counted_nouns import agree, amount
 from assay.core.errors import NotValid

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import option
 from assay.cli.inputs.files import add_out, warn_no_effect, write_out, written
 from assay.cli.options import provider
-from assay.cli.options.option import option
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 

@@ -13,10 +13,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import progress
 from assay.cli.inputs.documents import texts
 from assay.cli.inputs.files import STDIN, write_out
 from assay.cli.options import provider
-from assay.cli.text_table import progress
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.llm.providers.protocol import Endpoint, address
