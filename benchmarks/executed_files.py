@@ -4,7 +4,7 @@
 
 `answer` is a rater's grade from the request to the database, `upload` a run from the request to its stored score, with
 the jobs of the worker and the processes that read the file, `evaluate` is ``assay evaluate`` on two small files. What
-runs while modules are imported does not count. --files also prints the files.
+runs while modules are imported or a server starts does not count. --files also prints the files.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ def evaluate(folder: Path, executed: Path) -> None:
     """Run the command on a label file and a run."""
     (folder / "qrels.txt").write_text(QRELS)
     (folder / "bm25.txt").write_text(RUN)
+    executed.touch()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE / "recording"), str(ROOT)])}
     environment |= {"ASSAY_EXECUTED": str(executed), "ASSAY_CHECKOUT": f"{ROOT}{os.sep}"}
     command = [sys.executable, "-m", "assay", "evaluate", "qrels.txt", "bm25.txt"]

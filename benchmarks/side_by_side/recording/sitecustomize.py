@@ -1,7 +1,7 @@
 """Records which files of a checkout run a function. As a folder on PYTHONPATH it does so in every process started.
 
-ASSAY_EXECUTED names the file that gets a path a line, ASSAY_CHECKOUT the folder whose files count. What runs while a
-module is imported does not count.
+ASSAY_EXECUTED names the file that gets a path a line, ASSAY_CHECKOUT the folder whose files count. What runs before
+that file exists, or while a module is imported, does not count.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def record(frame: FrameType, event: str, _: Any) -> None:
         _importing.depth = max(0, getattr(_importing, "depth", 0) + (1 if event == "call" else -1))
     elif event == "call" and code.co_flags & FUNCTION and not getattr(_importing, "depth", 0):
         path = code.co_filename
-        if path not in _seen:
+        if path not in _seen and os.path.exists(LIST):
             _seen.add(path)
             if path.startswith(CHECKOUT):
                 with open(LIST, "a", encoding="utf-8") as stream:
