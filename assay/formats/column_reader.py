@@ -340,7 +340,7 @@ class _File(Generic[Row]):
         first = np.concatenate([places[:1] for places in skipped.values()])
         rows = np.flatnonzero(~twice)
         numbers = np.union1d(np.union1d(odd, lines[twice]), first)
-        by_key = self._accept(lines[rows], int(np.concatenate(parts.repaired)[rows].sum()), numbers, tally)
+        with_care = self._accept(lines[rows], int(np.concatenate(parts.repaired)[rows].sum()), numbers, tally)
         for code, flags in warned.items():
             tally.once(code, None, "", done="", times=int(flags[rows].sum()))
         for (bin, places), code in zip(skipped.items(), ("W34", "W35"), strict=True):
@@ -349,10 +349,10 @@ class _File(Generic[Row]):
             tally.once(code, None, "", done="", times=len(places[1:]))
         if len(rows) < len(lines):
             columns, lines = {name: taken(column, rows) for name, column in columns.items()}, lines[rows]
-        return self._together(*self.layout.spread(columns, lines, tally), by_key.places())
+        return self._together(*self.layout.spread(columns, lines, tally), with_care)
 
-    def _accept(self, lines: Places, repaired: int, careful: Places, tally: Tally) -> Keyed[Row]:
-        """Count plain rows in their bins, and read the other lines carefully."""
+    def _accept(self, lines: Places, repaired: int, careful: Places, tally: Tally) -> list[tuple[int, Row]]:
+        """Count plain rows in their bins, read the other lines carefully, and return their rows with their lines."""
 
         def accept() -> None:
             tally.read(len(lines))
@@ -363,16 +363,19 @@ class _File(Generic[Row]):
         good_first = len(lines) > 0 and (len(careful) < MAX_LISTED or lines[0] < careful[MAX_LISTED - 1])
         if good_first:
             accept()
-        by_key = self.layout.keyed(tally)
-        with_care = Lines(self._some_lines(careful))
-        self.layout.careful(with_care, tally, by_key)
-        self._note_return(with_care)
+        rows: list[tuple[int, Row]] = []
+        if len(careful):
+            by_key = self.layout.keyed(tally)
+            with_care = Lines(self._some_lines(careful))
+            self.layout.careful(with_care, tally, by_key)
+            self._note_return(with_care)
+            rows = by_key.places()
         if b"\r" in self.data:
             ends = np.flatnonzero(self.buffer[: self.size] == NEWLINE)[lines]
             self.returns += (lines[self.buffer[ends - 1] == RETURN] + 1)[:1].tolist()
         if not good_first:
             accept()
-        return by_key
+        return rows
 
     def _stand_in(self, odd: Places, columns: dict[str, Column], keys: Keys, tally: Tally) -> Flags:
         """Return which plain rows share the key of a row on an unusual line."""
@@ -394,8 +397,6 @@ class _File(Generic[Row]):
 
     def _some_lines(self, numbers: Places) -> Iterator[tuple[int, str]]:
         """Yield (number, text) of the lines with these ascending numbers from 0."""
-        if not len(numbers):
-            return
         ends = np.flatnonzero(self.buffer[: self.size] == NEWLINE)
         begins = np.where(numbers > 0, ends[numbers - 1] + 1, 0)
         for number, begin, end in zip(numbers.tolist(), begins.tolist(), ends[numbers].tolist(), strict=True):
