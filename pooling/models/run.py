@@ -6,10 +6,10 @@ from django.db import models
 from django.db.models import Q
 
 from judgments.models import Collection, User
-from judgments.models.fields import Archivable, PublicModel
+from judgments.models.fields import Archivable, Named, PublicModel
 
 
-class Run(PublicModel, Archivable):
+class Run(Named, PublicModel, Archivable):
     """One system's ranked documents per query: a file in storage, and its statistics."""
 
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="runs")
@@ -43,6 +43,3 @@ class Run(PublicModel, Archivable):
             models.UniqueConstraint(fields=["collection"], condition=Q(baseline=True), name="one_baseline"),
             models.CheckConstraint(condition=~Q(name=""), name="run_has_name"),
         ]
-
-    def __str__(self) -> str:
-        return self.name
