@@ -139,13 +139,14 @@ def store(
     if checked.stored is None:
         raise AssertionError("a run file is written before the run is stored")
     name = free_name(collection, str(options.get("name") or default_name(collection, upload.filename)))
+    family = str(options.get("generator_family") or "")
     figures = checked.figures
     content_sha256, stored_sha256 = checked.hashes
     run = Run.objects.create(
         collection=collection,
         name=name,
         description=str(options.get("description") or "")[:300],
-        generator_family=declared_family(str(options.get("generator_family") or "")),
+        generator_family=family and declared_family(family),
         filename=upload.filename,
         path=checked.stored[0],
         sha256=upload.sha256,
