@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
 
@@ -160,6 +162,39 @@ def write_queries_csv(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
         ]
 
     return write_csv(stream, names, ordered, cells, "query {0.query_id!r}")
+
+
+# How `read_written` converts cells that are not texts.
+CONVERTED: Mapping[str, Callable[[str], Any]] = {
+    "frequency": int,
+    "clients": int,
+    "probability": float,
+    "weight": float,
+    "share": float,
+    "also": lambda cell: tuple(map(_also, cell.split(";"))),
+}
+
+
+def read_written(body: bytes, path: str) -> Sequence[QueryRow]:
+    """Return the queries of a file that `write_queries_csv` wrote, unchecked; any other file is read as an upload is.
+
+    Examples
+    --------
+    >>> read_written(b"query_id,query,weight\\nq1,rain jacket,0.25\\n", "queries.csv")[0].weight
+    0.25
+    """
+    try:
+        rows = [
+            QueryRow(**{name: CONVERTED.get(name, _text)(cell) for name, cell in cells.items() if cell})
+            for cells in csv.DictReader(io.StringIO(body.decode(), newline=""))
+        ]
+    except (ValueError, TypeError, csv.Error):
+        return CSV.read(body, path=path).rows
+    return list({row.query_id: row for row in rows}.values())
+
+
+def _text(cell: str) -> str:
+    return unescape(cell) if cell[0] == "'" else cell
 
 
 def _text_of(row: QueryRow, name: str) -> str:

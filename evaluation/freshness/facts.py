@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -19,6 +19,7 @@ from assay.staleness.baseline import count_searches, cuts, known_then, values, w
 from assay.staleness.facts import DEPTH, NO_INDEX, Declared, Facts, Known, Missing, RunHoles, Traffic, Values
 from assay.staleness.unjudged_documents import Judged, count_holes, first_ones
 from evaluation.models import FreshnessCheck
+from judgments.labels.snapshot_files import queries_of
 from judgments.members import recorded_changes
 from judgments.models import Collection, Declaration, Judgment, Snapshot
 from judgments.snapshots import baselines, snapshots
@@ -247,14 +248,6 @@ def _median_rating(looked: Looked) -> datetime:
     rows = looked.ratings.order_by("created_at").values_list("created_at", flat=True)
     count = rows.count()
     return rows[count // 2] if count else looked.snapshot.created_at
-
-
-def queries_of(snapshot: Snapshot) -> Sequence[Any]:
-    """Return the frozen queries."""
-    from assay.formats import FORMATS
-
-    path = snapshots.FILES["queries-csv"]
-    return FORMATS["queries-csv"].read(snapshots.read_file(snapshot, path), path=path).rows
 
 
 def _traffic_now(looked: Looked) -> Traffic | Missing:

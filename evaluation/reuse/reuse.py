@@ -13,8 +13,8 @@ from evaluation.models import Score
 from evaluation.scoring import scoring, stored_scores
 from evaluation.scoring.scoring import usual_metrics
 from judgments.jobs.single_flight import compute_once, hashed_key
+from judgments.labels.snapshot_files import qrels_of
 from judgments.models import Collection, Pair, Round, Snapshot
-from judgments.snapshots import snapshots
 from pooling.models import Run
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _visible_labels(snapshot: Snapshot, withheld: frozenset[str]) -> Qrels:
     """Return the labels that the reader may see."""
     from assay.core.qrels import Qrels
 
-    labels = snapshots.qrels_of(snapshot)
+    labels = qrels_of(snapshot)
     if not withheld:
         return labels
     left = Qrels.from_dict({query: grades for query, grades in labels.to_dict().items() if query not in withheld})

@@ -19,8 +19,8 @@ from evaluation.models import Score, Scoring
 from evaluation.scoring.snapshot_design import drawn
 from evaluation.scoring.stored_scores import REASONS, SEED, SUMMARY, in_order
 from judgments.jobs import jobs
+from judgments.labels.snapshot_files import qrels_of
 from judgments.models import Collection, Job, Snapshot, User, audit
-from judgments.snapshots import snapshots
 from pooling.models import Run
 from pooling.runs import runs as stored_runs
 
@@ -97,7 +97,7 @@ def measure(
     metrics = metric_names(metrics)
     from assay.scoring.evaluate import evaluate
 
-    qrels = snapshots.qrels_of(snapshot)
+    qrels = qrels_of(snapshot)
     sampling = drawn(snapshot, qrels.query_ids)
     # In blocks, because each run holds a value per query and metric.
     files = [stored_runs.opened(run) for run in runs]

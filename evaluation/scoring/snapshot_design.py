@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Q
 
 from assay.core.counted_nouns import agree, amount
+from judgments.labels.snapshot_files import queries_of
 from judgments.models import Query, QuerySample, Snapshot
-from judgments.snapshots import snapshots
 
 if TYPE_CHECKING:
     from assay.formats.row_types import QueryRow
@@ -42,7 +42,7 @@ def drawn(snapshot: Snapshot, query_ids: Iterable[str]) -> Drawn:
     """Return the weights and tiers of a snapshot's judged queries."""
     from assay.scoring.results import SamplingDesign, strata_of_rows
 
-    rows = {row.query_id: row for row in _rows(snapshot)}
+    rows = {row.query_id: row for row in queries_of(snapshot)}
     wanted = list(query_ids)
     judged, query_count = [rows[query_id] for query_id in wanted if query_id in rows], len(wanted)
     weights = {row.query_id: row.weight or 0.0 for row in judged if _is_weighted(row)}
@@ -64,13 +64,6 @@ def drawn(snapshot: Snapshot, query_ids: Iterable[str]) -> Drawn:
         **(strata if whole else {}),
     )
     return Drawn(design, query_count, len(weights), _how_many(snapshot, rows), reason)
-
-
-def _rows(snapshot: Snapshot) -> list[QueryRow]:
-    from assay.formats import FORMATS
-
-    path = snapshots.FILES["queries-csv"]
-    return FORMATS["queries-csv"].read(snapshots.read_file(snapshot, path), path=path).rows
 
 
 def _is_weighted(row: QueryRow) -> bool:

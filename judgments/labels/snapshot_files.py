@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 from assay.core.errors import AssayError, NotFound
+from assay.core.qrels import Qrels
+from assay.formats.queries import read_written
+from assay.formats.row_types import QueryRow
+from assay.formats.trec_qrels import load_qrels
 from judgments.jobs import storage
 from judgments.models import Snapshot
 
@@ -43,3 +48,13 @@ def read_file(snapshot: Snapshot, path: str) -> bytes:
             f"{path} of snapshot {snapshot} changed after freezing: its hash differs. Restore the file from a backup."
         )
     return body
+
+
+def qrels_of(snapshot: Snapshot) -> Qrels:
+    """Return the snapshot's labels."""
+    return load_qrels(read_file(snapshot, FILES["trec-qrels"]), path=f"{snapshot}/{FILES['trec-qrels']}")
+
+
+def queries_of(snapshot: Snapshot) -> Sequence[QueryRow]:
+    """Return the queries that were frozen with the labels."""
+    return read_written(read_file(snapshot, FILES["queries-csv"]), FILES["queries-csv"])

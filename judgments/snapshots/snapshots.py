@@ -16,18 +16,16 @@ from django.urls import reverse
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
 from assay.core.ids import id_fault
-from assay.core.qrels import Qrels
 from assay.formats import FORMATS
 from assay.formats.bundles import write_zip
 from assay.formats.manifest import manifest_bytes
-from assay.formats.trec_qrels import load_qrels
 from judgments.agreement import freeze_gate
 from judgments.agreement.freeze_gate import GateResult
 from judgments.events.events import emit
 from judgments.hooks import SNAPSHOT_LISTENERS
 from judgments.jobs import storage
 from judgments.labels import grade_visibility
-from judgments.labels.snapshot_files import CONVERTED, FILES, MANIFEST, read_file
+from judgments.labels.snapshot_files import CONVERTED, FILES, MANIFEST, qrels_of, read_file
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, audit
 from judgments.models.fields import duplicates_raise
 from judgments.snapshots import baselines, bundle, data_card, merging
@@ -192,11 +190,6 @@ def _without_hashes(body: Any, name: str = "") -> Any:
         hidden = {"content_sha256", *(["sha256"] if name == "qrels" else [])}
         return {key: None if key in hidden else _without_hashes(value, key) for key, value in body.items()}
     return [_without_hashes(value, name) for value in body] if isinstance(body, list | tuple) else body
-
-
-def qrels_of(snapshot: Snapshot) -> Qrels:
-    """Return the snapshot's labels, read from its qrels file, whose hash is checked."""
-    return load_qrels(read_file(snapshot, FILES["trec-qrels"]), path=f"{snapshot}/{FILES['trec-qrels']}")
 
 
 def labels_of(snapshot: Snapshot) -> Mapping[str, Mapping[str, float]]:

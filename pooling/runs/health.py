@@ -10,8 +10,8 @@ from typing import Any
 from assay.core.unjudged import Unjudged, count_unjudged
 from assay.scoring.diagnostics import DEPTH, Figures, Likeness, Tops, depths, figures, likeness, tops
 from judgments.jobs.single_flight import compute_once
+from judgments.labels.snapshot_files import qrels_of
 from judgments.models import Snapshot
-from judgments.snapshots import snapshots
 from pooling.models import Run
 from pooling.runs import overlap, runs
 
@@ -150,11 +150,6 @@ def _unlabeled(run: Run) -> Unlabeled | None:
         return None
 
     def count() -> Unjudged:
-        from assay.formats.trec_qrels import load_qrels
-
-        labels = load_qrels(
-            snapshots.read_file(snapshot, snapshots.FILES["trec-qrels"]), f"{snapshot}/qrels.txt"
-        ).to_dict()
-        return count_unjudged(labels, overlap.first(run, DEPTH).items(), DEPTH)
+        return count_unjudged(qrels_of(snapshot).to_dict(), overlap.first(run, DEPTH).items(), DEPTH)
 
     return Unlabeled(snapshot, compute_once(f"unlabeled@{DEPTH}:{run.path}:{snapshot.content_sha256}", count, keep=DAY))

@@ -8,7 +8,7 @@ import pytest
 
 from assay.core.errors import UnreadableInput
 from assay.formats import FORMATS
-from assay.formats.queries import numbered_ids
+from assay.formats.queries import numbered_ids, read_written
 from assay.formats.row_types import QueryRow, StratumRow
 
 ROWS = [
@@ -39,6 +39,25 @@ def test_golden_bytes_and_round_trip():
     assert read(GOLDEN).rows == ROWS
     assert read(GOLDEN).report.codes == {"W37": 2}
     assert written([])[0] == GOLDEN.partition("\n")[0] + "\n"
+
+
+IN_STRATA = QueryRow("q3", "hats", stratum="shoes", share=0.5, also=(StratumRow("hats", 0.2, "head", 0.5, 0.03),))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOLDEN,
+        written([*ROWS, IN_STRATA])[0],
+        "query_id,query\nq1,hats\nq1,hats\n",
+        # What `write_queries_csv` never writes.
+        "query_id;query\nq1;hats\n",
+        "query_id,query,other\nq1,hats,2\n",
+        "qid,query,frequency\nq1,hats,2.0\n",
+    ],
+)
+def test_unchecked_reading_gives_the_same_rows(text: str):
+    assert list(read_written(text.encode(), "a")) == list(read(text).rows)
 
 
 def test_only_the_query_is_required():

@@ -8,9 +8,9 @@ from assay.scoring.evaluate import evaluate
 from assay.significance.rank_correlation import rank_correlation
 from evaluation.effects import snapshot_changes
 from judgments.agreement import resolutions
+from judgments.labels.snapshot_files import qrels_of
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
-from judgments.snapshots.snapshots import qrels_of
 from pooling.runs import runs as stored_runs
 
 pytestmark = pytest.mark.django_db
