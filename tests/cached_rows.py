@@ -7,19 +7,22 @@ written again: under their old keys, as old as they were, and pointing to the ne
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime, timedelta
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 from django.apps import apps
+from django.contrib.auth import get_user_model
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, connection, models, transaction
 from django.utils import timezone
 
 T = TypeVar("T")
-Key = tuple[type[models.Model], Any]
+Model = type[models.Model]
+Key = tuple[Model, Any]
 # What stands before the first step: people, what they may do, and that they began. All else is made by the steps.
 BEFORE = {"User", "Session", "Collection", "Membership", "Grant", "AuditRow", "ApiToken"}
 
@@ -34,41 +37,48 @@ class _Table:
 
 @dataclass(frozen=True)
 class _Cached:
-    """What came of the steps; ``known`` stood before them, ``result`` names its rows by their keys."""
+    """What came of the steps. ``people`` are the users and collections that stood before, by name and old key."""
 
     tables: list[_Table]
+    changed: dict[Key, dict[str, Any]]
     files: dict[Path, bytes]
-    known: list[Key]
+    people: dict[Key, Any]
     at: datetime
     result: Any
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of the result: by its key, or by its place among the known ones."""
+    """A row of the result."""
 
-    model: type[models.Model]
+    model: Model
     pk: Any
-    place: int | None
-
-    def again(self, known: list[models.Model]) -> models.Model:
-        return self.model._base_manager.get(pk=self.pk) if self.place is None else known[self.place]
 
 
 _CACHE: dict[str, _Cached] = {}
 
 
-def cached(name: str, known: list[models.Model], build: Callable[[], T]) -> T:
+def cached_fixture(build: Callable[..., T]) -> Callable[..., T]:
+    """A fixture whose rows later tests get again."""
+
+    @wraps(build)
+    def again(**arguments: Any) -> T:
+        return cached(f"{build.__module__}.{build.__name__}", lambda: build(**arguments))
+
+    return again
+
+
+def cached(name: str, build: Callable[[], T]) -> T:
     """What ``build`` makes, by building it or by writing it again.
 
-    ``known`` are the rows that the new ones may point to, in the same order in every test. A test that has made more
-    than these gets its own.
+    Its rows may point to people and collections, and may change them. A test that has made more gets its own.
     """
-    stood = _keys(known)
-    if name not in _CACHE:
-        return _first(name, stood, build)
-    old = _CACHE[name]
-    moved = {key: new for key, (_, new) in zip(old.known, stood, strict=True)}
+    return _again(_CACHE[name], build) if name in _CACHE else _first(name, build)
+
+
+def _again(old: _Cached, build: Callable[[], T]) -> T:
+    now = _people()
+    moved = {(model, pk): now[model, name] for (model, name), pk in old.people.items() if (model, name) in now}
     age = timezone.now() - old.at
     try:
         with transaction.atomic():
@@ -76,41 +86,55 @@ def cached(name: str, known: list[models.Model], build: Callable[[], T]) -> T:
                 _insert(table, moved, age)
     except IntegrityError:
         return build()
+    for (model, pk), values in old.changed.items():
+        later = {column: value + age if isinstance(value, datetime) else value for column, value in values.items()}
+        assert model._base_manager.filter(pk=moved.get((model, pk), pk)).update(**later) == 1
     for path, content in old.files.items():
         if not path.exists() or path.read_bytes() != content:
             path.write_bytes(content)
-    return _map(old.result, _Row, lambda row: row.again(known))
+    return _map(old.result, _Row, lambda row: row.model._base_manager.get(pk=moved.get((row.model, row.pk), row.pk)))
 
 
-def _first(name: str, stood: list[Key], build: Callable[[], T]) -> T:
-    before = {model: set(model._base_manager.values_list("pk", flat=True)) for model in _models()}
-    files = set(_files())
-    _leave_room(before)
+def _first(name: str, build: Callable[[], T]) -> T:
+    before, people, files = _rows(), _people(), set(_files())
+    _leave_room()
     result = build()
-    place = {key: place for place, key in enumerate(stood)}
-    if not any(keys for model, keys in before.items() if model.__name__ not in BEFORE):
-        new = {model: list(model._base_manager.exclude(pk__in=keys)) for model, keys in before.items()}
+    after = _rows()
+    if before.keys() <= after.keys() and {model.__name__ for model, _ in before} <= BEFORE:
+        tables = [_table(model, after.keys() - before.keys()) for model in _models()]
         _CACHE[name] = _Cached(
-            tables=[_table(model, rows) for model, rows in new.items() if rows],
+            tables=[table for table in tables if table.rows],
+            changed={
+                row: {column: value for column, value in after[row].items() if value != before[row][column]}
+                for row in before
+                if after[row] != before[row]
+            },
             files={path: path.read_bytes() for path in _files() if path not in files},
-            known=stood,
+            people=people,
             at=timezone.now(),
-            result=_map(result, models.Model, lambda row: _Row(type(row), row.pk, place.get((type(row), row.pk)))),
+            result=_map(result, models.Model, lambda row: _Row(type(row), row.pk)),
         )
     return result
 
 
-def _leave_room(made: Iterable[type[models.Model]]) -> None:
+def _people() -> dict[Key, Any]:
+    """The primary keys of users and collections by their names."""
+    names = ((get_user_model(), "username"), (apps.get_model("judgments", "Collection"), "slug"))
+    return {(model, name): pk for model, by in names for pk, name in model._base_manager.values_list("pk", by)}
+
+
+def _leave_room() -> None:
     """SQLite's next test counts from 1 again: its own first rows shall not find their keys taken."""
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
-            for model in made:
+            for model in _models():
                 cursor.execute("DELETE FROM sqlite_sequence WHERE name = %s", [model._meta.db_table])
                 cursor.execute("INSERT INTO sqlite_sequence VALUES (%s, 1000000)", [model._meta.db_table])
 
 
-def _table(model: type[models.Model], rows: list[models.Model]) -> _Table:
+def _table(model: Model, made: set[Key]) -> _Table:
     columns = model._meta.local_concrete_fields
+    rows = model._base_manager.filter(pk__in=[pk for one, pk in made if one is model])
     return _Table(columns, [[_prepared(column, getattr(row, column.attname)) for column in columns] for row in rows])
 
 
@@ -134,24 +158,30 @@ def _insert(table: _Table, moved: dict[Key, Any], age: timedelta) -> None:
 
 
 def _map(value: Any, kind: type, change: Callable[[Any], Any]) -> Any:
-    """The value with everything of this kind changed, in lists and dataclasses too."""
+    """The value with everything of this kind changed, in lists, dictionaries and dataclasses too."""
     if isinstance(value, kind):
         return change(value)
-    if isinstance(value, list):
-        return [_map(one, kind, change) for one in value]
+    if isinstance(value, list | tuple):
+        return type(value)(_map(one, kind, change) for one in value)
+    if isinstance(value, dict):
+        return {name: _map(one, kind, change) for name, one in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
         return replace(value, **{one.name: _map(getattr(value, one.name), kind, change) for one in fields(value)})
     return value
 
 
-def _models() -> Iterator[type[models.Model]]:
+def _models() -> Iterator[Model]:
     for model in apps.get_models(include_auto_created=True):
         if model._meta.managed and not model._meta.proxy and model._meta.app_label not in ("contenttypes", "auth"):
             yield model
 
 
-def _keys(rows: list[models.Model]) -> list[Key]:
-    return [(type(row), row.pk) for row in rows]
+def _rows() -> dict[Key, dict[str, Any]]:
+    return {
+        (model, row["pk"]): row
+        for model in _models()
+        for row in model._base_manager.values("pk", *(one.attname for one in model._meta.local_concrete_fields))
+    }
 
 
 def _files() -> Iterator[Path]:

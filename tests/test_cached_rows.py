@@ -8,7 +8,7 @@ import pytest
 from django.apps import apps
 from django.db import transaction
 
-from judgments.models import Judgment, Membership, User
+from judgments.models import Collection, Judgment, Membership, Query, User
 from judgments.snapshots import snapshots
 from tests import cached_rows
 from tests.world import World, make_world
@@ -40,3 +40,21 @@ def test_it_is(monkeypatch: pytest.MonkeyPatch, collection: Any, lead: Any, engi
         make_user(f"so that keys differ {len(written)}")
     assert len(cached_rows._CACHE) == 1
     assert written[0] == written[1]
+
+
+def test_a_changed_collection_is_changed_again(monkeypatch: pytest.MonkeyPatch, collection: Any) -> None:
+    monkeypatch.setattr(cached_rows, "_CACHE", {})
+
+    @cached_rows.cached_fixture
+    def named(collection: Collection) -> tuple[Collection, Query]:
+        Collection.objects.filter(pk=collection.pk).update(name="Tarps")
+        return collection, Query.objects.create(collection=collection, query_id="q1", text="tarp")
+
+    for _ in range(2):
+        with transaction.atomic():
+            _, query = named(collection=collection)
+            assert Collection.objects.get().name == "Tarps"
+            assert Query.objects.get() == query
+            transaction.set_rollback(True)
+    assert len(cached_rows._CACHE) == 1
+    assert Collection.objects.get().name == "Shop search"

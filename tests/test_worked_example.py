@@ -21,11 +21,13 @@ from judgments.snapshots import snapshots
 from pooling.models import Run
 from pooling.pools import pools
 from tests import worked_example as example
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@cached_fixture
 def stored(collection: Any, store_file: Callable[..., Any]) -> Any:
     """The collection with query, documents and both runs."""
     store_file("queries", f"query_id,query\n{','.join(example.QUERY)}\n")

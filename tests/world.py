@@ -113,8 +113,7 @@ class World:
 
 def make_world(collection: Collection, *, lead: User, engineer: User, rater: User, rater2: User) -> World:
     """Fill the collection by its verbs, as a lead would."""
-    known = [collection, lead, engineer, rater, rater2]
-    return cached("world", known, lambda: _make_world(collection, lead, engineer, rater, rater2))
+    return cached("world", lambda: _make_world(collection, lead, engineer, rater, rater2))
 
 
 def _make_world(collection: Collection, lead: User, engineer: User, rater: User, rater2: User) -> World:

@@ -83,11 +83,7 @@ class Stage:
 
     def whole_way(self) -> Snapshot:
         """Everything up to a snapshot: two systems, three documents deep, two raters who agree."""
-        return self.once("whole way", self._whole_way)
-
-    def once(self, name: str, steps: Callable[[], Snapshot]) -> Snapshot:
-        """What these steps lead to: made the first time, written again afterwards."""
-        return cached(name, [self.collection, self.lead, *self.raters], steps)
+        return cached("whole way", self._whole_way)
 
     def _whole_way(self) -> Snapshot:
         self.queries()

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.cached_rows import cached_fixture
+
 BM25 = b"q1 Q0 d1 1 9.1 bm25\nq1 Q0 d2 2 8.7 bm25\nq1 Q0 d3 3 8.7 bm25\n"
 NEURAL = b"q1 Q0 d4 1 0.9 neural\nq1 Q0 d1 2 0.8 neural\nq1 Q0 d5 3 0.7 neural\n"
 QUERIES = b"query_id,query,tier\nq1,rain jacket,head\nq2,tent,tail\n"
@@ -29,6 +31,7 @@ def store(lead: Any) -> Callable[..., dict[str, Any]]:
 
 
 @pytest.fixture
+@cached_fixture
 def example(collection: Any, store: Callable[..., Any]) -> Any:
     """The collection of the design's example: one query that two runs answer, and one that none does."""
     store(collection, "queries", QUERIES, "queries.csv")
@@ -38,6 +41,7 @@ def example(collection: Any, store: Callable[..., Any]) -> Any:
 
 
 @pytest.fixture
+@cached_fixture
 def log(collection: Any, store: Callable[..., Any]) -> Any:
     """A counted log of nine queries and 100 searches."""
     from pooling.models import QueryLog

@@ -12,12 +12,14 @@ from evaluation.decisions import decisions, findings, list_preferences, live
 from evaluation.models import ListPreference
 from judgments.members import round_raters
 from judgments.rounds import rounds
+from tests.cached_rows import cached_fixture
 from tests.evaluation.decisions.conftest import lists, rate
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@cached_fixture
 def decision(start: Any) -> Any:
     return start(*lists(0.5, queries=30), closes=False)
 

@@ -17,11 +17,13 @@ from judgments.agreement import conflicts, resolutions
 from judgments.jobs import jobs
 from judgments.models import Job, Pair, Tally
 from judgments.rounds import rounds
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@cached_fixture
 def rated(stage):
     """Two runs of other documents; the third rater alone likes what the second run returns."""
     stage.queries(4)

@@ -12,6 +12,7 @@ from judgments.labels.snapshot_files import qrels_of
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
 from pooling.runs import runs as stored_runs
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/shop/snapshots/compare/"
@@ -19,6 +20,7 @@ API = "/api/v1/collections/shop/snapshots/compare/"
 
 
 @pytest.fixture
+@cached_fixture
 def two(stage, collection, lead):
     """Eight queries; between the snapshots a lead settles two pairs otherwise, and a label is imported."""
     stage.queries(8)

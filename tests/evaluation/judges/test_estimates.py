@@ -13,6 +13,7 @@ from judgments.members import round_raters
 from judgments.models import Judge, JudgeRun, MachineJudgment
 from judgments.rating import assignment
 from pooling.runs import runs as stored_runs
+from tests.cached_rows import cached_fixture
 from tests.world import grade_together
 
 pytestmark = pytest.mark.django_db
@@ -23,6 +24,7 @@ def by_people(pair):
 
 
 @pytest.fixture
+@cached_fixture
 def judged_round(stage):
     """A machine graded all pairs of twelve queries, a step too high where it can; people none yet."""
     stage.queries()

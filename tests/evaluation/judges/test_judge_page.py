@@ -12,12 +12,14 @@ from django.urls import reverse
 
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, Provider, Round
 from pooling.models import Run
+from tests.cached_rows import cached_fixture
 from tests.evaluation.stage import Stage
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@cached_fixture
 def round_(stage: Stage) -> Round:
     """Thirty-six pairs that two people graded."""
     stage.queries()

@@ -14,7 +14,7 @@ from evaluation.rag import scorecards
 from judgments.imports import ingestion
 from judgments.jobs import jobs
 from judgments.models import Job
-from tests.cached_rows import cached
+from tests.cached_rows import cached_fixture
 
 SAMPLES = [
     *(
@@ -100,13 +100,11 @@ def work(sample_set: RagSampleSet) -> Job:
 
 
 @pytest.fixture
-def scored(collection: Any, lead: Any, engineer: Any, store: Any) -> RagSampleSet:
-    def steps() -> RagSampleSet:
-        sample_set = RagSampleSet.objects.get(uuid=store("samples", SAMPLES, "kits.jsonl")["id"])
-        store("outputs", OLD, "old.jsonl", samples=str(sample_set.uuid))
-        store("outputs", NEW, "new.jsonl", samples=str(sample_set.uuid))
-        work(sample_set)
-        sample_set.refresh_from_db()
-        return sample_set
-
-    return cached("scored samples", [collection, lead, engineer], steps)
+@cached_fixture
+def scored(engineer: Any, store: Any) -> RagSampleSet:
+    sample_set = RagSampleSet.objects.get(uuid=store("samples", SAMPLES, "kits.jsonl")["id"])
+    store("outputs", OLD, "old.jsonl", samples=str(sample_set.uuid))
+    store("outputs", NEW, "new.jsonl", samples=str(sample_set.uuid))
+    work(sample_set)
+    sample_set.refresh_from_db()
+    return sample_set

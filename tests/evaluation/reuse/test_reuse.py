@@ -18,6 +18,7 @@ from judgments.rounds import rounds
 from judgments.snapshots import snapshots
 from pooling.pools import pools
 from pooling.runs import runs
+from tests.cached_rows import cached_fixture
 from tests.evaluation.stage import GUIDELINES, by_digit
 
 pytestmark = pytest.mark.django_db
@@ -26,6 +27,7 @@ API = "/api/v1/collections/shop/scores/reuse/"
 
 
 @pytest.fixture
+@cached_fixture
 def frozen(stage):
     """bm25 returns d0 d1 d2 d3, neural d1 d0 d4 d5; three deep, so that d2 is bm25's alone and d4 neural's."""
     few(stage, bm25="0123", neural="1045")

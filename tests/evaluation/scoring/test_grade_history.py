@@ -12,11 +12,13 @@ from judgments.agreement import resolutions
 from judgments.models import Judge, MachineJudgment, Snapshot
 from judgments.rating import assignment, submission
 from judgments.rounds import rounds
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@cached_fixture
 def frozen_round(stage, collection, lead, rater, rater2):
     """Query q00 with a change of mind, a conflict that was settled, a machine, an import and two snapshots."""
     stage.queries(1)

@@ -25,6 +25,7 @@ from judgments.models import AuditRow, Job, Query
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
 from pooling.runs import runs as stored_runs
+from tests.cached_rows import cached_fixture
 from tests.evaluation.stage import by_digit
 
 pytestmark = pytest.mark.django_db
@@ -106,12 +107,9 @@ def test_without_tiers_and_weights_nothing_is_made_up(scored):
 
 
 @pytest.fixture
+@cached_fixture
 def drawn(stage):
     """Odd queries are of the tail: traffic 3, drawn with chance 1/2; even ones of the head: traffic 1, chance 1/4."""
-    return stage.once("drawn", lambda: _drawn(stage))
-
-
-def _drawn(stage):
     stage.queries()
     stage.documents()
     stage.run("bm25", "0123")

@@ -12,12 +12,14 @@ from assay.quality.finding import Numbers, Side, grown
 from judgments.models import AuditRow, Round, RoundRater
 from judgments.quality import checks
 from judgments.rating import assignment
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 Make = Callable[..., Any]
 
 
 @pytest.fixture
+@cached_fixture
 def round_(make_round: Make, rater: Any, rater2: Any, rate_all: Make, answer: Make) -> Round:
     """Rosa grades by the document; Rudi gave 3 to all of the first 40 pairs, and 80 more wait for him."""
     made = make_round(queries=24, documents=5, raters=[rater, rater2])

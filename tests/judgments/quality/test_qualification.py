@@ -16,6 +16,7 @@ from judgments.quality import gold_pairs, qualification
 from judgments.rating import assignment
 from judgments.rating.submission import Answer
 from judgments.rounds import rounds
+from tests.cached_rows import cached_fixture
 from tests.judgments.rating.test_inserted_checks import known
 
 pytestmark = pytest.mark.django_db
@@ -23,6 +24,7 @@ Make = Callable[..., Any]
 
 
 @pytest.fixture
+@cached_fixture
 def round_(make_round: Make, rater: Any, rater2: Any, lead: Any, collection: Any) -> Round:
     """An open round that asks for three of four right."""
     made = make_round(queries=2, documents=3, raters=[rater, rater2, lead])
@@ -132,6 +134,7 @@ def test_shown_gold_pairs_stay(round_: Round, rater: Any, lead: Any) -> None:
 
 
 @pytest.fixture
+@cached_fixture
 def earlier(make_round: Make, rater: Any, rater2: Any, rate_all: Make, lead: Any) -> Round:
     """An earlier round over three queries: raters agree on q1 and q3, a lead settled a pair of q2."""
     made = make_round(queries=3, documents=3, raters=[rater, rater2], name="Earlier")

@@ -29,6 +29,7 @@ from judgments.rounds import rounds
 from judgments.rounds.answer_dimensions import DIMENSIONS
 from judgments.rounds.answer_rounds import GivenAnswer, Passage, create_answer_rounds
 from judgments.snapshots import snapshots
+from tests.cached_rows import cached_fixture
 from tests.world import grade_together
 
 pytestmark = pytest.mark.django_db
@@ -246,6 +247,7 @@ def _grade(round_: Round, rater: Any, grades: dict[str, int]) -> None:
 
 
 @pytest.fixture
+@cached_fixture
 def graded(make: Any, rater: Any, rater2: Any) -> list[Round]:
     """Three rounds; the raters of the first one differ about one answer."""
     made: list[Round] = make()

@@ -11,11 +11,13 @@ from assay.core.errors import NotValid
 from judgments.guidelines import guidelines
 from judgments.models import GuidelinesVersion, Query, QuerySample, Round
 from judgments.snapshots import snapshots
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@cached_fixture
 def rated(make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any) -> Any:
     round_ = make_round(queries=2, documents=2, raters=[rater], ratings_per_pair=1)
     rate_all(round_, rater, 1)

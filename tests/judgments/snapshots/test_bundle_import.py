@@ -22,6 +22,7 @@ from judgments.jobs import storage
 from judgments.members import collections
 from judgments.models import Collection, Document, Query, Snapshot, Upload
 from judgments.snapshots import bundle_import, snapshots
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 
@@ -30,6 +31,7 @@ TEXTS = ["=sum of shoes", 'quoted "text", with\nlines', " spaces ", "’apostrop
 
 
 @pytest.fixture
+@cached_fixture
 def frozen(make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, rater2: Any, lead: Any) -> Any:
     round_ = make_round(queries=6, documents=3, raters=[rater, rater2], ratings_per_pair=2)
     for number, text in enumerate(TEXTS, start=1):

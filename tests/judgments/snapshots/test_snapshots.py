@@ -22,11 +22,13 @@ from judgments.agreement import resolutions
 from judgments.models import AuditRow, Judge, MachineJudgment, Snapshot
 from judgments.rating import assignment
 from judgments.snapshots import final_labels, snapshots
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@cached_fixture
 def rated(make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, rater2: Any) -> Any:
     """Two raters, two queries with three documents; the second rater is a step higher on the first query."""
     round_ = make_round(queries=2, documents=3, raters=[rater, rater2])

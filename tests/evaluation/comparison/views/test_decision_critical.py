@@ -15,6 +15,7 @@ from judgments.models import Round
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
 from pooling.pools import pools
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/shop/scores/turning/"
@@ -23,6 +24,7 @@ API = "/api/v1/collections/shop/scores/turning/"
 
 
 @pytest.fixture
+@cached_fixture
 def scored(stage, collection, engineer):
     """P@2 over 12 queries: bm25 returns d0 (good) and d2, neural d1 (bad) and d4; nobody judged d2 and d4."""
     stage.queries()
@@ -37,6 +39,7 @@ def scored(stage, collection, engineer):
 
 
 @pytest.fixture
+@cached_fixture
 def level(stage, collection, engineer):
     """The same runs where neural leads by so little that one pair turns it: all judged but d4."""
     stage.queries()

@@ -15,6 +15,7 @@ from judgments.jobs import storage
 from judgments.models import Query
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/shop/scores/compare/"
@@ -22,12 +23,9 @@ API = "/api/v1/collections/shop/scores/compare/"
 
 
 @pytest.fixture
+@cached_fixture
 def snapshot(stage, collection):
     """The labels of `Stage.whole_way`, imported: rating takes longer, and no test here asks who rated."""
-    return stage.once("imported", lambda: _two_runs(stage, collection))
-
-
-def _two_runs(stage, collection):
     stage.queries()
     stage.documents()
     stage.run("bm25", "0123")
@@ -54,6 +52,7 @@ def get(client_of, engineer):
 
 
 @pytest.fixture
+@cached_fixture
 def three(stage, collection, engineer):
     """Twenty queries, so that signs are drawn, and three runs that order three judged documents each in its own way."""
     stage.queries(20)

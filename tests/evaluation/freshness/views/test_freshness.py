@@ -19,6 +19,7 @@ from judgments.members import recorded_changes
 from judgments.models import Declaration
 from judgments.rounds import rounds
 from pooling.models import Pool
+from tests.cached_rows import cached_fixture
 from tests.evaluation.stage import by_digit
 
 pytestmark = pytest.mark.django_db
@@ -26,6 +27,7 @@ PAGE = "/c/shop/freshness/"
 
 
 @pytest.fixture
+@cached_fixture
 def snapshot(stage):
     stage.queries(4)
     stage.documents()

@@ -11,6 +11,7 @@ from evaluation.scoring import history, scoring
 from evaluation.scoring.views.history import versions
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
+from tests.cached_rows import cached_fixture
 from tests.evaluation.stage import by_digit
 
 pytestmark = pytest.mark.django_db
@@ -24,8 +25,10 @@ def first(stage):
 
 
 @pytest.fixture
-def two(stage, collection, first, lead, engineer):
+@cached_fixture
+def two(stage, collection, lead, engineer):
     """A second round over one more run's documents, where d4 of every query counts 3 now; both snapshots are scored."""
+    first = stage.whole_way()
     scoring.score_runs(first, list(collection.runs.all()), actor=engineer)
     stage.run("neural-v2", "4510")
     round_ = stage.round(runs=3, name="Round 2")

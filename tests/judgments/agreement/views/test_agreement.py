@@ -17,6 +17,7 @@ from judgments.jobs import jobs
 from judgments.models import AuditRow, Job, Query, Round, RoundReport, Tally
 from judgments.rating import assignment, submission
 from judgments.rounds import rounds
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 
@@ -115,6 +116,7 @@ def test_picture_reaches_as_far_down_as_interval_and_gate(low, threshold, start)
 
 
 @pytest.fixture
+@cached_fixture
 def decided(make_round, rater, rater2, rate_all):
     """Enough pairs of enough queries to decide: grades one step apart every fourth time."""
     round_ = make_round(raters=[rater, rater2], queries=40, documents=5)
@@ -233,6 +235,7 @@ def test_a_failed_count_is_reported_and_not_restarted_by_every_visit(client_of, 
 
 
 @pytest.fixture
+@cached_fixture
 def three(make_round, rater, rater2, rater3, rate_all):
     """Two who agree but for a little, and one who turns the scale round."""
     round_ = make_round(raters=[rater, rater2, rater3], queries=4, documents=5, ratings_per_pair=3)

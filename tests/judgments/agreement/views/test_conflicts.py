@@ -10,11 +10,13 @@ from judgments.agreement import conflicts as conflict_effects
 from judgments.hooks import ConflictAppraiser
 from judgments.models import Adjudication
 from judgments.rating import submission
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@cached_fixture
 def differing(make_round, rater, rater2, rate_all):
     """A round of six pairs with a conflict of three steps, one of one step, and four agreements."""
     round_ = make_round(raters=[rater, rater2])
@@ -206,6 +208,7 @@ def test_the_resolution_is_shown_on_the_pair(client_of, differing, lead):
 
 
 @pytest.fixture
+@cached_fixture
 def unable(make_round, rater, rater2, answer):
     """Three pairs: one that neither rater could judge, one that one could not, and one that both could."""
     from judgments.rating import assignment

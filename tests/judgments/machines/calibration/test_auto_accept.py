@@ -11,6 +11,7 @@ from assay.core.errors import Conflict, NotValid
 from judgments.machines.calibration import auto_accept, calibration
 from judgments.models import AuditRow, AutoAccept, ModelCall, Round
 from judgments.rounds import rounds
+from tests.cached_rows import cached_fixture
 from tests.judgments.machines.calibration.audit_example import grade_of, inside, judged_by, pairs_of, slice_rated
 from tests.test_hidden_machine_grades import CHANGING
 
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@cached_fixture
 def round_(make_round: Callable[..., Any], rater: Any) -> Any:
     """Sixteen queries of six documents, one rater."""
     return make_round(queries=16, documents=6, raters=[rater], ratings_per_pair=1)

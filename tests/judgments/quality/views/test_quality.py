@@ -15,6 +15,7 @@ from judgments.jobs import jobs
 from judgments.models import GoldPair, Job, Judgment, Probe, Round, RoundRater
 from judgments.quality import checks, gold_pairs, pausing, qualification
 from judgments.rating import assignment
+from tests.cached_rows import cached_fixture
 from tests.judgments.rating.test_inserted_checks import known, work
 
 pytestmark = pytest.mark.django_db
@@ -22,6 +23,7 @@ Make = Callable[..., Any]
 
 
 @pytest.fixture
+@cached_fixture
 def round_(make_round: Make, rater: Any, rater2: Any, rate_all: Make) -> Round:
     """Eight queries of five documents: one rater grades by the document, the other gives 3 to everything."""
     made = make_round(queries=8, documents=5, raters=[rater, rater2])
@@ -193,6 +195,7 @@ def test_the_api_pauses_and_sets_aside(api_of: Make, lead: Any, round_: Round, r
 
 
 @pytest.fixture
+@cached_fixture
 def calibrating(make_round: Make, rater: Any, rater2: Any, lead: Any, collection: Any) -> Round:
     made = make_round(queries=2, documents=3, raters=[rater, rater2])
     gold_pairs.add(made, known(collection, 2), use="calibration", actor=lead)

@@ -14,12 +14,14 @@ import pytest
 from judgments.models import Judgment, Probe, ProbeAnswer, Round, RoundRater
 from judgments.quality import pausing
 from judgments.rating import assignment
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 Make = Callable[..., Any]
 
 
 @pytest.fixture
+@cached_fixture
 def round_(make_round: Make, rater: Any, rater2: Any, rate_all: Make) -> Round:
     """Sixteen queries of five documents: one rater takes 9 s for each, the other gives 3 in half a second."""
     made = make_round(queries=16, documents=5, raters=[rater, rater2])

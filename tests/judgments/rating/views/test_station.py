@@ -10,11 +10,13 @@ from django.urls import reverse
 from judgments.models import Document, Judgment, Pair, Slot
 from judgments.rating import submission
 from judgments.rounds import rounds
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@cached_fixture
 def open_round(make_round, rater, rater2):
     return make_round(raters=[rater, rater2])
 

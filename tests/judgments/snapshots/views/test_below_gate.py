@@ -14,11 +14,13 @@ from django.urls import reverse
 from assay.coefficients.gate import decide
 from judgments.models import Round, RoundReport
 from judgments.rounds import rounds
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
+@cached_fixture
 def failed(make_round: Callable[..., Round], rate_all: Callable[..., int], rater: Any, rater2: Any, lead: Any) -> Round:
     """A closed round: on half of the pairs the second rater is two steps off."""
     made = make_round(raters=[rater, rater2], queries=40, documents=5)
@@ -96,6 +98,7 @@ def test_a_draft_made_under_older_guidelines_is_no_answer_to_newer_ones(
 
 
 @pytest.fixture
+@cached_fixture
 def straddling(
     make_round: Callable[..., Round], rate_all: Callable[..., int], rater: Any, rater2: Any, client_of: Any, lead: Any
 ) -> Round:

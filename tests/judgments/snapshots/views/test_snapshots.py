@@ -16,12 +16,14 @@ from judgments.agreement import resolutions
 from judgments.labels.snapshot_files import CONVERTED
 from judgments.models import Snapshot
 from judgments.snapshots import snapshots
+from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
 NEW = "/c/shop/snapshots/new/"
 
 
 @pytest.fixture
+@cached_fixture
 def rated(make_round, rater, rater2, rate_all):
     """Six pairs with two grades each, one conflict among them."""
     round_ = make_round(raters=[rater, rater2])
@@ -158,6 +160,7 @@ def test_ratings_can_be_taken_in_each_format_of_ratings(client_of, frozen, engin
 
 
 @pytest.fixture
+@cached_fixture
 def noted(make_round, rater, rate_all, lead):
     """A snapshot with notes that a spreadsheet would run."""
     round_ = make_round(raters=[rater])
