@@ -9,22 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import IntegrityError, transaction
-from django.db.models import Count, Sum
-
 from assay.core.ids import storable
-from assay.llm.judge import Context, Outcome
-from assay.llm.judges.bulk_judging import Answered, key_of, prompt_sha256
-from assay.llm.judges.model_judge import ModelJudge, again
+from assay.llm.judge import Context
+from assay.llm.judges.bulk_judging import Answered, prompt_sha256
 from assay.llm.judges.pairwise import Pairwise
 from assay.llm.model_reply import Reply
 from assay.llm.providers.protocol import Endpoint
+from judgments.machines.judge_runs.call_log import KEYS, keys_of, store_once
 from judgments.machines.pairwise.pair_selection import Drawn
 from judgments.models import Battle, BattleCanary, BattleRun
 
 Table = type[Battle] | type[BattleCanary]
-# The number of keys per query, below the limit of SQLite.
-KEYS = 5_000
 SAME = ("key", "prompt_sha256", "requested_model", "model_answered", "outcome", "reason", "raw", "stop", "left_out")
 
 
@@ -41,15 +36,6 @@ class Meeting:
 Owners = Mapping[str, Sequence[Meeting]]
 
 
-def spent(run: BattleRun) -> tuple[float, int]:
-    """Return the dollars and calls of a run from its ledger, which includes calls of killed workers."""
-    usd, calls = 0.0, 0
-    for table in (Battle, BattleCanary):
-        totals = table.objects.filter(run=run, reused=False).aggregate(calls=Count("pk"), usd=Sum("cost_usd"))
-        usd, calls = usd + (totals["usd"] or 0.0), calls + totals["calls"]
-    return usd, calls
-
-
 def owners_of(asker: Pairwise, endpoint: Endpoint, meetings: Sequence[Meeting]) -> Owners:
     """Return the comparisons of each key, including the keys of repeated questions."""
     owners: dict[str, list[Meeting]] = {}
@@ -57,15 +43,6 @@ def owners_of(asker: Pairwise, endpoint: Endpoint, meetings: Sequence[Meeting]) 
         for key in keys_of(asker, endpoint, one.context):
             owners.setdefault(key, []).append(one)
     return owners
-
-
-def keys_of(asker: ModelJudge, endpoint: Endpoint, context: Context) -> list[str]:
-    """Return the keys of answers about a context: those of the question and of its repetitions."""
-    keys: list[str] = []
-    for question in asker.questions(context):
-        repeated = [again(question, Outcome(name)) for name in ("truncated", "unparseable")]
-        keys += [key_of(endpoint, one) for one in (question, *repeated) if one is not None]
-    return keys
 
 
 class BattleLog:
@@ -107,14 +84,7 @@ class BattleLog:
         """Run some work and store all the answers that it adds; they are committed when this returns."""
         work()
         rows, self._new = self._new, []
-        if not rows:
-            return
-        try:
-            with transaction.atomic():
-                self._table.objects.bulk_create(rows)
-        except IntegrityError:
-            # When a lease expires, two workers can run at once. Rows that the other worker stored stay unchanged.
-            self._table.objects.bulk_create(rows, ignore_conflicts=True)
+        store_once(rows)
 
     def _row(self, call: Answered, model: str, one: Meeting, *, reused: bool) -> Any:
         a, b, turned = one.row
