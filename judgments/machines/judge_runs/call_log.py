@@ -6,7 +6,7 @@ machine judgments, all or none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,11 +22,10 @@ from assay.llm.providers.limits import Ratio
 from assay.llm.providers.protocol import Endpoint
 from judgments.machines.judge_runs.judge_settings import on_scale
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, Pair, ProviderCall
+from judgments.models.fields import rows_among
 
 # The number of recent calls from which a provider's token ratio is computed.
 LATEST = 500
-# The number of keys per query, below the limit of SQLite.
-KEYS = 5_000
 Purpose = ModelCall.Purpose
 
 
@@ -124,13 +123,9 @@ def keys_of(asker: ModelJudge, endpoint: Endpoint, context: Context) -> list[str
     return keys
 
 
-def known_replies(rows: QuerySet[Any], keys: Sequence[str]) -> dict[str, Reply]:
+def known_replies(rows: QuerySet[Any], keys: Iterable[str]) -> dict[str, Reply]:
     """Return the answers in a ledger to questions with these keys."""
-    replies: dict[str, Reply] = {}
-    for begin in range(0, len(keys), KEYS):
-        answered = rows.filter(key__among=keys[begin : begin + KEYS]).exclude(outcome="transport_error")
-        replies |= {row.key: reply_of(row) for row in answered}
-    return replies
+    return {row.key: reply_of(row) for row in rows_among(rows.exclude(outcome="transport_error"), "key", keys)}
 
 
 def store_once(rows: Sequence[Any]) -> None:

@@ -109,7 +109,7 @@ class _Sitting:
         pairs, owners = portion.pairs, portion.owners
         # Look up known answers now and not while reading, to include those of the previous batch.
         # Stored answers are those of this judge in any round, and of judges whose answers are equivalent.
-        known = known_replies(ModelCall.objects.filter(judge__in=_lenders(self.judge)), list(owners))
+        known = known_replies(ModelCall.objects.filter(judge__in=_lenders(self.judge)), owners)
         asking = Asking(self.asker, self.endpoint, portion.contexts, known)
 
         def answered(call: Answered) -> None:

@@ -15,9 +15,10 @@ from assay.llm.judges.bulk_judging import Answered, prompt_sha256
 from assay.llm.judges.pairwise import Pairwise
 from assay.llm.model_reply import Reply
 from assay.llm.providers.protocol import Endpoint
-from judgments.machines.judge_runs.call_log import KEYS, keys_of, store_once
+from judgments.machines.judge_runs.call_log import keys_of, store_once
 from judgments.machines.pairwise.pair_selection import Drawn
 from judgments.models import Battle, BattleCanary, BattleRun
+from judgments.models.fields import rows_among
 
 Table = type[Battle] | type[BattleCanary]
 SAME = ("key", "prompt_sha256", "requested_model", "model_answered", "outcome", "reason", "raw", "stop", "left_out")
@@ -54,26 +55,24 @@ class BattleLog:
 
     def known(self) -> dict[str, Reply]:
         """Return stored answers of the collection, and copy those of other runs into this one."""
-        keys, replies, copies = list(self._owners), {}, []
         here = self._table.objects.filter(run__round__collection=self._run.round.collection_id)
-        for begin in range(0, len(keys), KEYS):
-            rows = here.filter(key__among=keys[begin : begin + KEYS]).exclude(outcome="transport_error")
-            own: set[tuple[str, int, int, bool]] = set()
-            answers: dict[str, Any] = {}
-            for row in rows:
-                answers.setdefault(row.key, row)
-                if row.run_id == self._run.pk:
-                    own.add((row.key, row.a_id, row.b_id, row.swapped))
-            for key, row in answers.items():
-                stop: Any = row.stop
-                replies[key] = Reply(
-                    row.raw, stop, row.tokens_in, row.tokens_out, row.cost_usd, row.model_answered, row.seconds
-                )
-                for one in self._owners[key]:
-                    if (key, one.row[0], one.row[1], bool(one.row[2])) not in own:
-                        copies.append(self._copy(row, one))
+        own: set[tuple[str, int, int, bool]] = set()
+        answers: dict[str, Any] = {}
+        for row in rows_among(here.exclude(outcome="transport_error"), "key", self._owners):
+            answers.setdefault(row.key, row)
+            if row.run_id == self._run.pk:
+                own.add((row.key, row.a_id, row.b_id, row.swapped))
+        copies = [
+            self._copy(row, one)
+            for key, row in answers.items()
+            for one in self._owners[key]
+            if (key, one.row[0], one.row[1], bool(one.row[2])) not in own
+        ]
         self._table.objects.bulk_create(copies, ignore_conflicts=True)
-        return replies
+        return {
+            key: Reply(row.raw, row.stop, row.tokens_in, row.tokens_out, row.cost_usd, row.model_answered, row.seconds)
+            for key, row in answers.items()
+        }
 
     def answer(self, call: Answered, model: str) -> None:
         """Add one answer, which also answers other comparisons of the same texts."""
