@@ -21,8 +21,8 @@ from evaluation.rag import sample_sets, scorecards
 from evaluation.rag.critic_ledger import LedgerCalls, critic_of
 from judgments.jobs import jobs
 from judgments.machines import machine_runs
-from judgments.machines.attempts import Attempt
 from judgments.machines.judge_runs import model_judges, retry
+from judgments.machines.judge_runs.attempts import Attempt
 from judgments.machines.judge_runs.call_log import call_fields, store_once, used
 from judgments.machines.judge_runs.estimate import CostEstimate
 from judgments.machines.providers import accounts

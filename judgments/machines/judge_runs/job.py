@@ -16,9 +16,9 @@ from assay.llm.providers.protocol import Endpoint
 from assay.llm.providers.question_run import Ended
 from judgments.jobs import jobs
 from judgments.machines import kinds, machine_runs
-from judgments.machines.attempts import Attempt
 from judgments.machines.calibration.audit_sample import drawn
 from judgments.machines.judge_runs import model_judges
+from judgments.machines.judge_runs.attempts import Attempt
 from judgments.machines.judge_runs.call_log import JudgeCallLog, known_replies, used
 from judgments.machines.judge_runs.estimate import context_of, waiting
 from judgments.machines.providers import accounts

@@ -13,7 +13,7 @@ from assay.llm.judges.bulk_judging import Answered, Asking, Verdict
 from assay.llm.providers.question_run import Ended
 from judgments.jobs import jobs
 from judgments.machines import machine_runs
-from judgments.machines.attempts import Attempt
+from judgments.machines.judge_runs.attempts import Attempt
 from judgments.machines.judge_runs.call_log import used
 from judgments.machines.pairwise import call_log, injection_probe, pair_selection
 from judgments.machines.pairwise.call_log import BattleLog, Meeting, Table
