@@ -1,7 +1,5 @@
 """Entry point of ``python -m assay``, the same command as ``assay``."""
 
-from __future__ import annotations
-
 from assay.cli import run_process
 
 if __name__ == "__main__":

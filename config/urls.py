@@ -1,7 +1,5 @@
 """Root URL configuration: the API with its schema and docs, the admin, login, and the apps' pages."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView

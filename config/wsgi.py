@@ -1,7 +1,5 @@
 """WSGI application of the server."""
 
-from __future__ import annotations
-
 import os
 from importlib import import_module
 

@@ -1,7 +1,5 @@
 """Rating guidelines of the demo's shop, with examples from its products."""
 
-from __future__ import annotations
-
 GUIDELINES = """\
 # How to grade products for Larch & Ridge
 

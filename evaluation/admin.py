@@ -1,7 +1,5 @@
 """Read-only admin pages for scorings."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 
 from evaluation.models import Scoring

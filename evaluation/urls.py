@@ -1,7 +1,5 @@
 """Routes of the evaluation app: pages and API of its features."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 FEATURES = (

@@ -1,7 +1,5 @@
 """Routes of the judgments app: pages and API of its features."""
 
-from __future__ import annotations
-
 from judgments.agreement import urls as agreement
 from judgments.archive import urls as archive
 from judgments.documents import urls as documents

@@ -1,7 +1,5 @@
 """Read-only admin pages for query logs, runs, pools, connectors and fetches."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 
 from judgments.admin import ReadOnlyAdmin

@@ -1,7 +1,5 @@
 """Routes of the pooling app: pages and API of its features."""
 
-from __future__ import annotations
-
 from pooling.clicks import urls as clicks
 from pooling.connectors import urls as connectors
 from pooling.logs import urls as logs

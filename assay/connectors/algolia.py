@@ -1,7 +1,5 @@
 """Connector to Algolia."""
 
-from __future__ import annotations
-
 from assay.connectors.http_search import http_kind
 
 ALGOLIA = http_kind(

@@ -1,7 +1,5 @@
 """Generic connector to any engine that accepts HTTP requests and responds with JSON."""
 
-from __future__ import annotations
-
 from assay.connectors.http_search import http_kind
 
 JSON_HTTP = http_kind(

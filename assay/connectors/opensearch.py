@@ -1,7 +1,5 @@
 """Connector to OpenSearch."""
 
-from __future__ import annotations
-
 from assay.connectors.elasticsearch import MAPPING, TEMPLATE, complete_reply
 from assay.connectors.http_search import http_kind
 

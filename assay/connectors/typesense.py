@@ -1,7 +1,5 @@
 """Connector to Typesense."""
 
-from __future__ import annotations
-
 from assay.connectors.http_search import http_kind
 
 TYPESENSE = http_kind(

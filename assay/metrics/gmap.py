@@ -1,7 +1,5 @@
 """Geometric mean average precision (GMAP), which emphasizes queries with a low AP."""
 
-from __future__ import annotations
-
 from assay.metrics.average_precision import average_precision, average_precision_bounds
 from assay.metrics.metric import REL, Metric
 from assay.metrics.metric_bounds import Response

@@ -3,8 +3,6 @@
 ``import assay.rag`` is fast, because the libraries of a metric are imported on first use.
 """
 
-from __future__ import annotations
-
 from assay.rag.comparison import RagComparison, compare
 from assay.rag.critic import CriticError, LLMCritic
 from assay.rag.evaluation import RagEvaluation, Score, SystemScores, evaluate

@@ -1,7 +1,5 @@
 """Page and API routes of decisions."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from evaluation.decisions import api, views

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -20,8 +19,8 @@ from evaluation.scoring import rankings
 from evaluation.scoring.metric_values import shown, shown_difference
 from judgments.agreement import round_report
 from judgments.agreement.views.agreement_tables import LeftOut, coefficient_without, left_out, title
-from judgments.documents.answers import questions_of
-from judgments.models import Collection, Document, Round, Snapshot
+from judgments.documents.described_pairs import PAIR_COLUMNS, described_pairs
+from judgments.models import Collection, Round, Snapshot
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
 from judgments.web.columns import Column
@@ -132,7 +131,6 @@ def _moved(ranking: Ranking) -> SafeString | str:
 KINDS = (("changed", "changed label"), ("added", "only in second"), ("gone", "only in first"))
 # Runs above this number are only in the file of scores, not on this page.
 MOST_RUNS = 50
-BATCH = 500
 
 
 @get_page
@@ -208,34 +206,18 @@ def _board(comparison: SnapshotComparison) -> list[dict[str, Any]]:
 
 def _rows(collection: Collection, comparison: SnapshotComparison) -> list[dict[str, Any]]:
     """Return every pair with a changed label, with the text of its query and the title of its document."""
-    parts = [(kind, getattr(comparison.changes, kind)) for kind, _ in KINDS]
-    queries = dict(collection.queries.values_list("query_id", "text"))
-    doc_ids = sorted({doc_id for _, rows in parts for (_, doc_id), _, _ in rows})
-    titles, questions = _titles(collection, doc_ids), questions_of(collection, doc_ids)
+    rows = [(words, *row) for kind, words in KINDS for row in getattr(comparison.changes, kind)]
+    described = described_pairs(collection, [pair for _, pair, _, _ in rows])
     return [
         {
-            "kind": dict(KINDS)[kind],
-            "query_id": query_id,
-            "query": str(questions.get((query_id, doc_id)) or queries.get(query_id, query_id)),
-            "doc_id": doc_id,
-            "title": titles.get(doc_id, (doc_id, ""))[0],
-            "url": titles.get(doc_id, (doc_id, ""))[1],
+            **described[pair],
+            "kind": words,
             "old": None if old is None else int(old),
             "new": None if new is None else int(new),
             "steps": None if old is None or new is None else int(abs(new - old)),
         }
-        for kind, rows in parts
-        for (query_id, doc_id), old, new in rows
+        for words, pair, old, new in rows
     ]
-
-
-def _titles(collection: Collection, doc_ids: list[str]) -> dict[str, tuple[str, str]]:
-    titles = {}
-    for start in range(0, len(doc_ids), BATCH):
-        rows = Document.of_any_kind.filter(collection=collection, doc_id__in=doc_ids[start : start + BATCH])
-        for doc_id, heading, uuid in rows.values_list("doc_id", "title", "uuid"):
-            titles[doc_id] = (heading or doc_id, reverse("document", args=[collection.slug, uuid]))
-    return titles
 
 
 def _labels_listing(given: dict[str, str], top: int) -> Listing:
@@ -246,10 +228,7 @@ def _labels_listing(given: dict[str, str], top: int) -> Listing:
         name="labels",
         noun=("pair", "pairs"),
         columns=(
-            Column("query", "Query", order="query", head=True, style="clip"),
-            Column("query_id", "Query id", order="query_id", style="id"),
-            Column("title", "Document", order="title", style="clip", url=lambda row: row["url"]),
-            Column("doc_id", "Document id", order="doc_id", style="id"),
+            *PAIR_COLUMNS,
             Column("old", "First label", order="old", numeric=True, show=label("old")),
             Column("new", "Second label", order="new", numeric=True, show=label("new")),
             Column("steps", "Difference in steps", order="steps", numeric=True),

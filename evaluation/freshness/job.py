@@ -39,8 +39,6 @@ def check_later(snapshot: Snapshot, *, actor: User | None) -> Job:
 def work_on_check(work: jobs.Work) -> dict[str, Any]:
     """Run a queued check. Counts of each run are cached, so a second attempt is short."""
     job = work.job
-    if job.result:
-        return job.result
     snapshot = Snapshot.objects.select_related("collection").get(uuid=job.parameters["snapshot"])
     # Outside a transaction, which would block other writers and hide the progress.
     read = freshness.read_all(snapshot, work.progress)

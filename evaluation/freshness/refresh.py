@@ -124,8 +124,6 @@ def refresh_later(snapshot: Snapshot, *, action: str, actor: User, seed: int = S
 def work_on_refresh(work: jobs.Work) -> dict[str, Any]:
     """Create a queued pool and store it with the job's result in one transaction."""
     job = work.job
-    if job.result:
-        return job.result
     snapshot = Snapshot.objects.select_related("collection").get(uuid=job.parameters["snapshot"])
     work.progress(0)
     # Read before the transaction, which would block other writers and hide the progress.

@@ -1,7 +1,5 @@
 """Page and API routes of freshness."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from evaluation.freshness import api, views

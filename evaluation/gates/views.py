@@ -7,7 +7,6 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from assay.core.errors import NotValid
@@ -30,19 +29,15 @@ def _state(verdict: GateVerdict, hidden: set[int]) -> SafeString:
     return state("done", "passed") if verdict.passed else state("fail", "failed")
 
 
+GATE = ("gate", "collection.slug", "uuid")
+
+
 def _listing(hidden: set[int]) -> Listing:
     return Listing(
         name="gates",
         noun=("verdict", "verdicts"),
         columns=(
-            Column(
-                "candidate",
-                "Candidate",
-                order="candidate",
-                head=True,
-                style="clip",
-                url=lambda row: reverse("gate", args=[row.collection.slug, row.uuid]),
-            ),
+            Column("candidate", "Candidate", order="candidate", head=True, style="clip", url=GATE),
             Column(
                 "passed",
                 "Verdict",

@@ -1,7 +1,5 @@
 """Page and API routes of a judge's calibration."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from evaluation.judges import api

@@ -1,7 +1,5 @@
 """Page routes of the overview."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from evaluation.overview import views

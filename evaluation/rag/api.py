@@ -22,7 +22,7 @@ from evaluation.rag.sample_sets import sample_set_for
 from judgments.imports.api import FileSent, Imports, Reading, documented
 from judgments.imports.posted_lists import PostedFile, json_lines
 from judgments.jobs.api import Started, StartedWith, started
-from judgments.machines.judge_runs.serializers import CapsSent, run_fields
+from judgments.machines.judge_runs.serializers import CapsSent, CostEstimateBody, RunBody, run_fields
 from judgments.web import access
 from judgments.web.api_lists import ListedAsArray
 from judgments.web.endpoints import AnyAccept, InCollection, call, listed, rows_called
@@ -217,20 +217,15 @@ class CriticSent(CapsSent):
     )
 
 
-class CriticEstimateBody(serializers.Serializer):
+class CriticEstimateBody(CostEstimateBody):
     """The estimated cost of a critic. Two numbers are a lower and an upper bound."""
 
     systems = serializers.IntegerField()
     samples = serializers.IntegerField()
     known = serializers.IntegerField(help_text="Questions with a stored answer; they are not sent again.")
-    calls = serializers.ListField(child=serializers.IntegerField())
-    tokens_in = serializers.ListField(child=serializers.IntegerField())
-    tokens_out = serializers.ListField(child=serializers.IntegerField())
-    usd = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    looked_at = serializers.IntegerField(help_text="Number of samples behind the estimate.")
 
 
-class CriticBody(serializers.Serializer):
+class CriticBody(RunBody):
     """The critic of a sample set: its newest run."""
 
     id = serializers.UUIDField()
@@ -238,13 +233,6 @@ class CriticBody(serializers.Serializer):
     metrics = serializers.ListField(child=serializers.CharField())
     prompts = serializers.DictField(help_text="Name, version and SHA-256 of the prompt for each metric.")
     state = serializers.ChoiceField(choices=RagCriticRun.State.choices)
-    said = serializers.CharField(help_text="Why the run ended.")
-    tried_again_at = serializers.DateTimeField(allow_null=True)
-    job = serializers.UUIDField(allow_null=True)
-    cap_usd = serializers.FloatField(allow_null=True)
-    cap_calls = serializers.IntegerField(allow_null=True)
-    spent_usd = serializers.FloatField()
-    calls = serializers.IntegerField()
 
 
 @extend_schema_view(

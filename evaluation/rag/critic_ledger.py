@@ -14,8 +14,7 @@ from assay.llm.providers.question_run import Ended
 from assay.rag.prompt_calls import Prompt, PromptReader
 from assay.rag.provider_critic import ProviderCritic
 from evaluation.models import RagCriticCall, RagCriticRun, RagSampleSet
-from judgments.machines.judge_runs.call_log import reply_of
-from judgments.machines.pairwise.call_log import KEYS, keys_of
+from judgments.machines.judge_runs.call_log import keys_of, known_replies
 
 
 def critic_of(sample_set: RagSampleSet) -> RagCriticRun | None:
@@ -51,11 +50,7 @@ class LedgerCalls:
     def _known(self, reader: PromptReader, contexts: Sequence[Context]) -> dict[str, Reply]:
         keys = list(dict.fromkeys(key for one in contexts for key in keys_of(reader, self.endpoint, one)))
         rows = RagCriticCall.objects.filter(run__sample_set__collection=self._collection)
-        rows = rows.exclude(outcome="transport_error")
-        replies: dict[str, Reply] = {}
-        for begin in range(0, len(keys), KEYS):
-            replies |= {row.key: reply_of(row) for row in rows.filter(key__among=keys[begin : begin + KEYS])}
-        return replies
+        return known_replies(rows, keys)
 
 
 def ledger_rows(sample_set: RagSampleSet) -> Iterator[dict[str, Any]]:

@@ -7,12 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import IntegrityError, transaction
-from django.db.models import Count, Sum
+from django.db import transaction
 
 from assay.core.errors import Conflict, NotFound, NotValid
 from assay.llm.judges.bulk_judging import Answered, Asking, Verdict
-from assay.llm.providers.limits import Budget
 from assay.llm.providers.question_run import Ended
 from assay.rag.fields import output_of, sample_of
 from assay.rag.metric import Metric
@@ -24,9 +22,9 @@ from evaluation.rag.critic_ledger import LedgerCalls, critic_of
 from judgments.jobs import jobs
 from judgments.machines import machine_runs
 from judgments.machines.judge_runs import model_judges, retry
-from judgments.machines.judge_runs.call_log import call_fields
+from judgments.machines.judge_runs.attempts import Attempt
+from judgments.machines.judge_runs.call_log import call_fields, store_once, used
 from judgments.machines.judge_runs.estimate import CostEstimate
-from judgments.machines.owner_thread import MainThreadExecutor
 from judgments.machines.providers import accounts
 from judgments.models import Judge, Provider, User, audit
 
@@ -204,14 +202,9 @@ class _AskingCalls(LedgerCalls):
 
     def __init__(self, work: jobs.Work, run: RagCriticRun, client: Any, provider: Provider) -> None:
         super().__init__(run.sample_set, accounts.endpoint(provider, run.model, run.parameters["asked_as"]))
-        used = RagCriticCall.objects.filter(run=run).aggregate(calls=Count("pk"), usd=Sum("cost_usd"))
-        self.spent, self.calls = used["usd"] or 0.0, used["calls"]
-        self.budget = Budget(run.cap_usd, run.cap_calls, self.spent, self.calls)
-        self.answered = 0
-        self.interrupted: jobs.Cancelled | jobs.Lost | None = None
-        self._work, self._job_run, self._client = work, run, client
-        self._limits = accounts.limits(provider)
-        self._paused = False
+        self.attempt = Attempt(work, run, used(RagCriticCall.objects.filter(run=run)))
+        self.attempt.total = run.estimate.get("calls", [0])[0]
+        self._job_run, self._client, self._provider = run, client, provider
         self._new: list[RagCriticCall] = []
 
     @property
@@ -223,52 +216,19 @@ class _AskingCalls(LedgerCalls):
         if self.over and self.ended is not None:
             super()._run(questions, add)
             return self.ended
-        desk = MainThreadExecutor(self._beat)
-        ended = desk.during(
-            lambda: questions.run(
-                add,
-                answered=self._answered,
-                limits=self._limits,
-                budget=self.budget,
-                stop=lambda: self._paused,
-                client=self._client,
-                together=lambda work: desk.here(lambda: self._store(work)),
-            )
+        return self.attempt.send(
+            questions, add, self._answered, self._commit_after, provider=self._provider, client=self._client
         )
-        self.update_run()
-        return ended
 
     def _answered(self, call: Answered) -> None:
         self._new.append(RagCriticCall(run=self._job_run, **call_fields(call, self.endpoint.model)))
-        self.spent, self.calls = self.spent + (call.reply.cost_usd or 0.0), self.calls + 1
-        self.answered += 1
+        self.attempt.done += 1
+        self.attempt.total = max(self.attempt.done, self.attempt.total)
 
-    def _store(self, work: Callable[[], None]) -> None:
-        """Run some work, and commit its answers before any thread continues."""
+    def _commit_after(self, work: Callable[[], None]) -> None:
         work()
         rows, self._new = self._new, []
-        if not rows:
-            return
-        try:
-            with transaction.atomic():
-                RagCriticCall.objects.bulk_create(rows)
-        except IntegrityError:
-            # When a lease expires, two attempts may overlap; the first stored answer is kept.
-            RagCriticCall.objects.bulk_create(rows, ignore_conflicts=True)
-
-    def _beat(self) -> None:
-        """Store the progress every second, and decide whether to stop."""
-        self.update_run()
-        try:
-            total = max(self.answered, self._job_run.estimate.get("calls", [0])[0])
-            self._work.progress(self.answered, total)
-            self._paused = RagCriticRun.objects.filter(pk=self._job_run.pk, pause_requested=True).exists()
-        except (jobs.Cancelled, jobs.Lost) as error:
-            self.interrupted, self._paused = error, True
-
-    def update_run(self) -> None:
-        """Store the usage of the run so far."""
-        RagCriticRun.objects.filter(pk=self._job_run.pk).update(spent_usd=self.spent, calls=self.calls)
+        store_once(rows)
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
@@ -284,7 +244,7 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
         machine_runs.close(run, ended.end, ended.message, leave_alone=ended.leave_alone, page="the critic page")
     finally:
         scorecards.queue(run.sample_set, actor=run.created_by)
-    return {"end": ended.end, "said": ended.message, "answered": calls.answered}
+    return {"end": ended.end, "said": ended.message, "answered": calls.attempt.done}
 
 
 def _ask_all(work: jobs.Work, run: RagCriticRun) -> _AskingCalls:
@@ -299,8 +259,8 @@ def _ask_all(work: jobs.Work, run: RagCriticRun) -> _AskingCalls:
             with sample_sets.checked(system) as path:
                 outputs = read_outputs(path)
             _evaluate(samples, {system.name: outputs}, metrics, system.missing, calls)
-            if calls.interrupted is not None:
-                raise calls.interrupted
+            # The critic's metrics would hide an exception, so it is raised here.
+            calls.attempt.raise_interruption()
             if calls.over:
                 break
     return calls

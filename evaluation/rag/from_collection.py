@@ -15,13 +15,13 @@ from evaluation.rag import sample_sets, systems
 from evaluation.scoring.scoring import relevant_from
 from judgments.jobs import jobs, storage
 from judgments.models import Collection, Job, Snapshot, User, audit
+from judgments.models.fields import rows_among
 from judgments.snapshots import snapshots
 from pooling.models import Run
 from pooling.runs import runs
 
 KIND = "rag-samples"
 DEPTH, MOST_DEPTH = 10, 100
-CHUNK = 500
 
 
 @transaction.atomic
@@ -159,10 +159,5 @@ def outputs_of(collection: Collection, run: Run, sample_ids: Iterable[str], dept
 
 def _texts(collection: Collection, doc_ids: Iterable[str]) -> dict[str, str]:
     """Return title and text of documents, by id."""
-    wanted = list(dict.fromkeys(doc_ids))
-    texts = {}
-    for first in range(0, len(wanted), CHUNK):
-        rows = collection.documents.filter(doc_id__in=wanted[first : first + CHUNK])
-        for doc_id, title, text in rows.values_list("doc_id", "title", "text"):
-            texts[doc_id] = "\n".join(filter(None, (title, text)))
-    return texts
+    rows = rows_among(collection.documents.values_list("doc_id", "title", "text"), "doc_id", dict.fromkeys(doc_ids))
+    return {doc_id: "\n".join(filter(None, (title, text))) for doc_id, title, text in rows}

@@ -1,7 +1,5 @@
 """Page and API routes of RAG evaluation."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from evaluation.rag import api

@@ -1,7 +1,5 @@
 """Page and API routes of scoring."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from evaluation.scoring import api

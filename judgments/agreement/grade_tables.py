@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db.models import F
 
 from judgments.models import Judgment, Query, Round, Slot
+from judgments.models.fields import rows_among
 
 if TYPE_CHECKING:
     from assay.coefficients.coefficient import GradeTable
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 # The number of rows to read at a time.
 CHUNK = 20_000
-# The number of keys per query.
-KEYS = 500
 
 
 class Planned(NamedTuple):
@@ -43,7 +42,8 @@ def planned_grades(round_: Round) -> Planned:
     raters = dict(round_.raters.values_list("user_id", "pseudonym"))
     named, rater = _numbered(flat[:, 2], raters)
     keys = np.unique(flat[:, 1]).tolist()
-    queries = {row[0]: row[1:] for row in _queries(keys)}
+    rows = rows_among(Query.of_any_kind.values_list("pk", "query_id", "tier"), "pk", keys)
+    queries = {pk: (query_id, tier) for pk, query_id, tier in rows}
     ids, query = _numbered(flat[:, 1], {key: name for key, (name, _) in queries.items()})
     _, first, unit = np.unique(flat[:, 0], return_index=True, return_inverse=True)
     order = np.lexsort((rater, unit))
@@ -73,11 +73,3 @@ def _numbered(keys: Ints, names: Mapping[int, str]) -> tuple[tuple[str, ...], In
     number = np.empty(len(present), dtype=np.int64)
     number[[at for _, at in ordered]] = np.arange(len(present))
     return tuple(name.decode() for name, _ in ordered), number[place]
-
-
-def _queries(keys: list[int]) -> list[tuple[int, str, str]]:
-    listed: list[tuple[int, str, str]] = []
-    for start in range(0, len(keys), KEYS):
-        rows = Query.of_any_kind.filter(pk__in=keys[start : start + KEYS])
-        listed += rows.values_list("pk", "query_id", "tier")
-    return listed

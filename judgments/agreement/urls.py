@@ -1,7 +1,5 @@
 """Page and API routes of agreement."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.agreement import api, bulk_api

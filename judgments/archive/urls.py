@@ -1,7 +1,5 @@
 """Page and API routes of the archive."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.archive import api, views

@@ -7,17 +7,14 @@ from collections.abc import Sequence
 from django.db.models import F
 
 from judgments.models import Collection, Document, Query
+from judgments.models.fields import rows_among
 
 BATCH = 500
 
 
 def answers_by_id(collection: Collection, doc_ids: Sequence[str]) -> dict[str, Document]:
     """Return the answers of RAG systems that have these ids."""
-    answers: dict[str, Document] = {}
-    for begin in range(0, len(doc_ids), BATCH):
-        some = Document.answers.filter(collection=collection, doc_id__in=doc_ids[begin : begin + BATCH])
-        answers |= {row.doc_id: row for row in some}
-    return answers
+    return {row.doc_id: row for row in rows_among(Document.answers.filter(collection=collection), "doc_id", doc_ids)}
 
 
 def questions_of(collection: Collection, doc_ids: Sequence[str]) -> dict[tuple[str, str], Query]:

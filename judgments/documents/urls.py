@@ -1,7 +1,5 @@
 """Page routes of documents."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.documents import views

@@ -7,7 +7,6 @@ from typing import Any
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 
 from judgments.documents.passages import shown
 from judgments.models import Collection, Document, Pair, Query
@@ -16,10 +15,6 @@ from judgments.web.columns import Column
 from judgments.web.figures import state
 from judgments.web.lists import Choice, Listing, answer, how_many
 from judgments.web.pages import get_page
-
-
-def _address(document: Document) -> str:
-    return reverse("document", args=[document.collection.slug, document.uuid])
 
 
 def _content(document: Document) -> str:
@@ -36,7 +31,7 @@ DOCUMENTS = Listing(
     name="documents",
     noun=("document", "documents"),
     columns=(
-        Column("doc_id", "Id", order="doc_id", style="id", url=_address, head=True),
+        Column("doc_id", "Id", order="doc_id", style="id", url=("document", "collection.slug", "uuid"), head=True),
         Column("title", "Title", order="title", style="clip"),
         Column("stub", "Content", order="stub", show=_content),
         Column("pairs", "Pairs", order="pair_count", numeric=True, value="pair_count"),

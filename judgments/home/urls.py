@@ -1,7 +1,5 @@
 """Page routes of the home page."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.home import views

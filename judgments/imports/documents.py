@@ -12,6 +12,7 @@ from assay.formats.row_types import DocumentRow
 from judgments.documents.answers import answers_by_id
 from judgments.imports.kinds import Checked, ImportKind
 from judgments.models import Collection, Document, Upload, User
+from judgments.models.fields import rows_among
 from judgments.web.access import LEADS
 
 BATCH = 500
@@ -42,7 +43,7 @@ def store(
 
 def add_documents(collection: Collection, rows: Sequence[DocumentRow]) -> int:
     """Add the new documents and replace the content of the others; return the number of the others."""
-    there = {document.doc_id: document for document in _by_id(collection, [row.doc_id for row in rows]).values()}
+    there = _by_id(collection, (row.doc_id for row in rows))
     new = [_filled(Document(collection=collection, doc_id=row.doc_id), row) for row in rows]
     Document.objects.bulk_create([row for row in new if row.doc_id not in there], batch_size=BATCH)
     changed = [_filled(there[row.doc_id], row) for row in rows if row.doc_id in there]
@@ -79,20 +80,12 @@ def _make_stubs(collection: Collection, doc_ids: Iterable[str]) -> None:
     )
 
 
-def _by_id(collection: Collection, doc_ids: Sequence[str]) -> dict[str, Document]:
-    documents: dict[str, Document] = {}
-    for begin in range(0, len(doc_ids), BATCH):
-        some = collection.documents.filter(doc_id__in=doc_ids[begin : begin + BATCH])
-        documents.update((document.doc_id, document) for document in some)
-    return documents
+def _by_id(collection: Collection, doc_ids: Iterable[str]) -> dict[str, Document]:
+    return {document.doc_id: document for document in rows_among(collection.documents.all(), "doc_id", doc_ids)}
 
 
-def _keys(collection: Collection, doc_ids: Sequence[str]) -> dict[str, int]:
-    keys: dict[str, int] = {}
-    for begin in range(0, len(doc_ids), BATCH):
-        some = collection.documents.filter(doc_id__in=doc_ids[begin : begin + BATCH])
-        keys.update(some.values_list("doc_id", "pk"))
-    return keys
+def _keys(collection: Collection, doc_ids: Iterable[str]) -> dict[str, int]:
+    return dict(rows_among(collection.documents.values_list("doc_id", "pk"), "doc_id", doc_ids))
 
 
 def _filled(document: Document, row: DocumentRow) -> Document:

@@ -1,7 +1,5 @@
 """Page and API routes of imports."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.hooks import IMPORT_KINDS

@@ -115,7 +115,8 @@ def _held(job: Job) -> QuerySet[Job]:
 
 def _outcome(job: Job) -> tuple[str, dict[str, Any]]:
     try:
-        return Job.State.DONE, {"result": JOBS[job.kind](Work(job))}
+        # An earlier attempt may have stored the result and stopped before the job was finished.
+        return Job.State.DONE, {"result": job.result or JOBS[job.kind](Work(job))}
     except Lost:
         return Job.State.DONE, {}
     except Cancelled as cancelled:

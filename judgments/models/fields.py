@@ -7,7 +7,7 @@ such a query as the database takes to answer it.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from datetime import datetime
@@ -56,6 +56,17 @@ class Among(In):
             keys, parameters = compiler.compile(self.rhs)
             return f"{column} = ANY(ARRAY{keys})", (*before, *parameters)
         return f"{column} = ANY(%s)", (*before, self.rhs)
+
+
+# The number of values in one query, below the limit of SQLite.
+VALUES_AT_ONCE = 1_000
+
+
+def rows_among(rows: QuerySet[Any], field: str, values: Iterable[Any]) -> Iterator[Any]:
+    """Yield the rows whose field has one of the values, with as many queries as the values need."""
+    values = list(values)
+    for begin in range(0, len(values), VALUES_AT_ONCE):
+        yield from rows.filter(**{f"{field}__among": values[begin : begin + VALUES_AT_ONCE]})
 
 
 class OpaqueIdField(models.CharField):

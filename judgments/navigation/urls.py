@@ -1,7 +1,5 @@
 """Routes of the search of the command palette and of the help pages."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.navigation import views

@@ -1,7 +1,5 @@
 """Page and API routes of progress."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.progress import api, views

@@ -23,6 +23,7 @@ from judgments.jobs import jobs
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility
 from judgments.models import AuditRow, Job, Judgment, Pair, Probe, ProbeAnswer, Round, RoundRater, Tally, User, audit
+from judgments.models.fields import rows_among
 
 ACKNOWLEDGED, UNDONE = "alarms.look_at", "alarms.ring_again"
 LONGEST_NOTE = 500
@@ -294,11 +295,8 @@ def _timed(rater: Any, pair: Any, seconds: Any, raters: int) -> Timed:
     chosen = [known[rater[known] == one][-TIMED:] for one in range(raters)]
     rows = np.concatenate(chosen) if chosen else known
     wanted = sorted({int(one) for one in pair[rows]})
-    lengths: dict[int, int] = {}
-    for begin in range(0, len(wanted), 5_000):
-        part = Pair.objects.filter(pk__in=wanted[begin : begin + 5_000]).order_by()
-        size = Length("document__text") + Length("document__title")
-        lengths |= dict(part.annotate(size=size).values_list("pk", "size"))
+    sized = Pair.objects.order_by().annotate(size=Length("document__text") + Length("document__title"))
+    lengths = dict(rows_among(sized.values_list("pk", "size"), "pk", wanted))
     return Timed(rater[rows], seconds[rows], np.array([lengths[int(one)] for one in pair[rows]], dtype=np.float64))
 
 

@@ -1,7 +1,5 @@
 """Page and API routes of quality."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.quality import api

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from assay.core.errors import AssayError, Conflict, NotValid
+from assay.core.errors import Conflict, NotValid
 from judgments.models import Collection, Judgment, Query, Round, User, audit
 from judgments.queries.drafting import DRAFTERS
 from judgments.queries.drafting.drafter import Need, unfinished
@@ -121,20 +121,6 @@ def draft_missing(
         sentence = f"{actor} created {len(missing):,} narrative draft{'' if len(missing) == 1 else 's'} ({drafter})"
         audit.record("narratives.draft_missing", sentence, actor=actor, collection=collection, drafter=drafter)
     return len(missing)
-
-
-def write_many(texts: Iterable[tuple[Query, str]], *, actor: User) -> tuple[int, dict[str, str]]:
-    """Save each changed narrative separately; return how many were saved, and the errors of the others by id."""
-    written, refused = 0, {}
-    for query, text in texts:
-        if text.replace("\r\n", "\n").strip() == query.narrative:
-            continue
-        try:
-            write(query, text=text, actor=actor)
-            written += 1
-        except AssayError as error:
-            refused[query.query_id] = str(error)
-    return written, refused
 
 
 def open_rounds(query: Query) -> QuerySet[Round]:

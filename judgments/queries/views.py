@@ -8,7 +8,6 @@ from typing import Any
 from django import forms
 from django.db.models import Case, Value, When
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import reverse
 
 from assay.formats.row_types import StratumRow
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
@@ -40,16 +39,13 @@ class NarrativeForm(AssayForm):
         return super().clean() or {}
 
 
-def _address(query: Query) -> str:
-    return reverse("query", args=[query.collection.slug, query.uuid])
-
-
+QUERY = ("query", "collection.slug", "uuid")
 QUERIES = Listing(
     name="queries",
     noun=("query", "queries"),
     columns=(
         Column("query_id", "Id", order="query_id", style="id"),
-        Column("query", "Query", order="text", value="text", url=_address, head=True, style="clip"),
+        Column("query", "Query", order="text", value="text", url=QUERY, head=True, style="clip"),
         Column("frequency", "Searches", order="frequency", numeric=True),
         Column("tier", "Tier", order="tier"),
         Column("stratum", "Stratum", order="stratum__name", value=lambda query: str(query.stratum or ""), style="id"),

@@ -1,7 +1,5 @@
 """Page and API routes of rating."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.rating import api

@@ -1,7 +1,5 @@
 """Page and API routes of rounds."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.rounds import api

@@ -21,9 +21,9 @@ from judgments.hooks import BASELINES
 from judgments.members import recorded_changes
 from judgments.models import Collection as TestCollection
 from judgments.models import Judgment, Pair, Query, Round
+from judgments.models.fields import rows_among
 from judgments.snapshots.final_labels import LabelSet
 
-BATCH = 500
 # A field with more distinct values is not a category, and its values are not stored.
 MOST_VALUES = 1_000
 
@@ -85,12 +85,10 @@ def judged_hashes(
 def hashes_now(collection: TestCollection, doc_ids: Iterable[str]) -> dict[str, str]:
     """Return the current content hash of each of these documents."""
     hashes: dict[str, str] = {}
-    ordered = sorted(doc_ids)
-    for begin in range(0, len(ordered), BATCH):
-        some = ordered[begin : begin + BATCH]
-        # If a document and an answer share an id, the document takes precedence, because ids of answers are generated.
-        for rows in (collection.documents(manager="answers"), collection.documents):
-            hashes.update(rows.filter(doc_id__in=some).values_list("doc_id", "content_sha256"))
+    wanted = sorted(doc_ids)
+    # If a document and an answer share an id, the document takes precedence, because ids of answers are generated.
+    for rows in (collection.documents(manager="answers"), collection.documents):
+        hashes.update(rows_among(rows.values_list("doc_id", "content_sha256"), "doc_id", wanted))
     return hashes
 
 

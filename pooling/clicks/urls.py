@@ -1,7 +1,5 @@
 """Page and API routes of click labels."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from pooling.clicks import api, views

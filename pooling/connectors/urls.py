@@ -1,7 +1,5 @@
 """Page and API routes of connectors."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from pooling.connectors import api, views

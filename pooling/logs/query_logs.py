@@ -243,8 +243,6 @@ def draw_later(log: QueryLog, *, actor: User, **options: Any) -> Job:
 
 def work_on_draw(work: jobs.Work) -> dict[str, Any]:
     """Run the draw job. The draw and its record are stored in one transaction, so a resumed job finds both."""
-    if work.job.result:
-        return work.job.result
     log = QueryLog.objects.select_related("collection").get(uuid=work.job.parameters["log"])
     options = work.job.parameters["options"]
     scope = {name: options[name] for name in ("window_days", "language") if name in options}

@@ -1,7 +1,5 @@
 """Page and API routes of query logs."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from pooling.logs import api, views

@@ -1,7 +1,5 @@
 """Pages of the pooling app in the navigation."""
 
-from __future__ import annotations
-
 from judgments.hooks import PageEntry, RoundTab
 from judgments.navigation.pages import CONTENT, LEAD, has_started
 

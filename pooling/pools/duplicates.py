@@ -14,13 +14,13 @@ from assay.core.errors import Conflict, NotFound, NotValid
 from assay.strategies.duplicates import Content, Duplicates, written
 from assay.strategies.pooled_pair import EXACT, KINDS, OFF, SIMILARITY
 from judgments.models import Collection, Document, User, audit
+from judgments.models.fields import rows_among
 from pooling.models import Pool, PoolEntry
 
 if TYPE_CHECKING:
     from assay.strategies.chosen_pairs import Pool as ChosenPool
     from assay.strategies.pooled_pair import PairCopy
 
-BATCH = 1_000
 Watch = Callable[[int], None]
 
 
@@ -62,16 +62,15 @@ def compared(
 
 def contents(collection: Collection, watch: Watch | None = None) -> Callable[[Sequence[str]], list[Content | None]]:
     """Return a reader of the content that raters see; it returns None for a document without stored content."""
-
+    stored = collection.documents.filter(stub=False).values_list("doc_id", "title", "text", "fields", "image")
     done = 0
 
     def read(doc_ids: Sequence[str]) -> list[Content | None]:
         nonlocal done
-        contents_by_id: dict[str, Content] = {}
-        for begin in range(0, len(doc_ids), BATCH):
-            some = collection.documents.filter(doc_id__in=doc_ids[begin : begin + BATCH], stub=False)
-            for doc_id, title, text, fields, image in some.values_list("doc_id", "title", "text", "fields", "image"):
-                contents_by_id[doc_id] = Content(title, text, written(fields), image)
+        contents_by_id = {
+            doc_id: Content(title, text, written(fields), image)
+            for doc_id, title, text, fields, image in rows_among(stored, "doc_id", doc_ids)
+        }
         done += len(doc_ids)
         if watch:
             watch(done)
@@ -107,12 +106,10 @@ def entries_with_copies(pool: Pool) -> QuerySet[PoolEntry]:
 
 
 def _groups(collection: Collection, rows: Sequence[tuple[str, str, int | None, PairCopy]]) -> list[Group]:
-    """Add titles to the ids, a thousand at a time."""
+    """Add titles to the ids."""
     documents = _titles(collection, {doc_id for _, doc_id, _, copy in rows for doc_id in (doc_id, copy.doc_id)})
-    wanted = {query_id for query_id, _, _, _ in rows}
-    queries = {}
-    for some in _parts(sorted(wanted)):
-        queries |= dict(collection.queries.filter(query_id__in=some).values_list("query_id", "text"))
+    wanted = sorted({query_id for query_id, _, _, _ in rows})
+    queries = dict(rows_among(collection.queries.values_list("query_id", "text"), "query_id", wanted))
     groups = []
     for query_id, doc_id, rank, copy in rows:
         title, uuid = documents[doc_id]
@@ -124,15 +121,8 @@ def _groups(collection: Collection, rows: Sequence[tuple[str, str, int | None, P
 
 
 def _titles(collection: Collection, doc_ids: set[str]) -> dict[str, tuple[str, str]]:
-    titles: dict[str, tuple[str, str]] = {}
-    for some in _parts(sorted(doc_ids)):
-        rows = collection.documents.filter(doc_id__in=some).values_list("doc_id", "title", "uuid")
-        titles |= {doc_id: (title or doc_id, str(uuid)) for doc_id, title, uuid in rows}
-    return titles
-
-
-def _parts(ids: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (ids[begin : begin + BATCH] for begin in range(0, len(ids), BATCH))
+    rows = rows_among(collection.documents.values_list("doc_id", "title", "uuid"), "doc_id", sorted(doc_ids))
+    return {doc_id: (title or doc_id, str(uuid)) for doc_id, title, uuid in rows}
 
 
 @transaction.atomic

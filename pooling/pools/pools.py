@@ -301,8 +301,6 @@ def draw_later(collection: Collection, *, actor: User, runs: Sequence[Run], **op
 def work_on_pool(work: jobs.Work) -> dict[str, Any]:
     """Run the job of :func:`draw_later`. The pool has the job's id or its token, so a resumed job finds it."""
     job = work.job
-    if job.result:
-        return job.result
     runs = list(job.collection.runs.filter(uuid__in=job.parameters["runs"]))
     work.progress(0)
     options = job.parameters["options"]

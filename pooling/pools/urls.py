@@ -1,7 +1,5 @@
 """Page and API routes of pools."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from pooling.pools import api

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from judgments.models import Collection, Query
+from judgments.models.fields import rows_among
 from pooling.models import PoolEntry
 from pooling.pools import pools
 from pooling.runs import runs as stored_runs
@@ -37,11 +38,8 @@ def _add_from(titles_of: dict[str, list[str]], collection: Collection, run: Rank
         if query_id in missing:
             end = min(offsets[at] + FIRST, offsets[at + 1])
             top += [(query_id, run.doc_ids[row]) for row in range(offsets[at], end)]
-    titles: dict[str, str] = {}
-    names = sorted({doc_id for _, doc_id in top})
-    for begin in range(0, len(names), 500):
-        some = collection.documents.filter(doc_id__in=names[begin : begin + 500], stub=False).exclude(title="")
-        titles |= dict(some.values_list("doc_id", "title"))
+    titled = collection.documents.filter(stub=False).exclude(title="").values_list("doc_id", "title")
+    titles = dict(rows_among(titled, "doc_id", sorted({doc_id for _, doc_id in top})))
     for query_id, doc_id in top:
         if doc_id in titles:
             _add(titles_of, query_id, titles[doc_id])

@@ -1,7 +1,5 @@
 """Page routes of query groups and narratives."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from pooling.queries.views import group_list, needs, query_group

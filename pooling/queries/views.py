@@ -30,6 +30,7 @@ from pooling.queries.titles import first_titles
 # Number of proposals on the page; the others follow after these are decided.
 SHOWN_GROUPS = 20
 MOST_SPELLINGS = 6
+QUERY, GROUP = ("query", "collection.slug", "uuid"), ("query_group", "collection.slug", "uuid")
 SHARING = (("yes", "sharing"), ("no", "not sharing"))
 
 
@@ -82,14 +83,7 @@ def _groups(request: HttpRequest, collection: Collection, lead: bool) -> Listing
         name="groups",
         noun=("group", "groups"),
         columns=(
-            Column(
-                "name",
-                "Group",
-                order="name",
-                head=True,
-                style="clip",
-                url=lambda group: reverse("query_group", args=[collection.slug, group.uuid]),
-            ),
+            Column("name", "Group", order="name", head=True, style="clip", url=GROUP),
             Column("queries", "Queries", numeric=True, value=lambda group: len(spelled.get(group.name, ()))),
             Column(
                 "spellings",
@@ -98,7 +92,9 @@ def _groups(request: HttpRequest, collection: Collection, lead: bool) -> Listing
                 show=lambda group: _listed(spelled.get(group.name, [])),
                 style="muted",
             ),
-            Column("shares", "Judgments", order="shares", value=_shared, show=share),
+            Column(
+                "shares", "Judgments", order="shares", value=lambda row: "shared" if row.shares else "apart", show=share
+            ),
         ),
         search=("name",),
         choices=(Choice("sharing", "Judgments", lambda rows, value: rows.filter(shares=value == "yes"), SHARING),),
@@ -111,10 +107,6 @@ def _listed(texts: list[str]) -> SafeString:
     more = f" and {len(texts) - MOST_SPELLINGS} more" if len(texts) > MOST_SPELLINGS else ""
     spellings = format_html_join(" · ", "<bdi>{}</bdi>", ((text,) for text in texts[:MOST_SPELLINGS]))
     return format_html("{}{}", spellings, more)
-
-
-def _shared(group: QueryGroup) -> str:
-    return "shared" if group.shares else "apart"
 
 
 def _act(request: HttpRequest, collection: Collection) -> str:
@@ -179,10 +171,10 @@ def query_group(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     members = group.queries.select_related("collection").annotate(pair_count=how_many(Pair.objects, "query"))
     others = collection.query_groups.exclude(pk=group.pk)
     context = {"collection": collection, "step": "queries", "group": group, "lead": lead, "others": others[:500]}
-    return answer(request, _members(collection, lead), members, "pooling/queries/query_group.html", context)
+    return answer(request, _members(lead), members, "pooling/queries/query_group.html", context)
 
 
-def _members(collection: Collection, lead: bool) -> Listing:
+def _members(lead: bool) -> Listing:
     def choose(query: Query) -> Any:
         return render_to_string("pooling/queries/_group_choose.html", {"query": query}) if lead else ""
 
@@ -191,15 +183,7 @@ def _members(collection: Collection, lead: bool) -> Listing:
         noun=("query", "queries"),
         columns=(
             *((Column("chosen", "Choose", value=lambda query: "", show=choose),) if lead else ()),
-            Column(
-                "query",
-                "Query",
-                order="text",
-                value="text",
-                head=True,
-                style="clip",
-                url=lambda query: reverse("query", args=[collection.slug, query.uuid]),
-            ),
+            Column("query", "Query", order="text", value="text", head=True, style="clip", url=QUERY),
             Column("query_id", "Id", order="query_id", style="id clip"),
             Column("frequency", "Searches", order="frequency", numeric=True),
             Column("tier", "Tier", order="tier"),
@@ -258,17 +242,11 @@ def needs(request: HttpRequest, slug: str) -> HttpResponse:
     held = needs_form.held(collection)
     progress = narratives.progress(collection)
     context = {"collection": collection, "step": "queries", "progress": progress, "held": len(held) if lead else 0}
-    listing = _listing(request, collection, lead, refused, held)
+    listing = _listing(request, lead, refused, held)
     return answer(request, listing, rows, "pooling/queries/queries_needs.html", context, 409 if refused else 200)
 
 
-def _listing(
-    request: HttpRequest,
-    collection: Collection,
-    lead: bool,
-    refused: needs_form.Refused,
-    held: dict[int, str],
-) -> Listing:
+def _listing(request: HttpRequest, lead: bool, refused: needs_form.Refused, held: dict[int, str]) -> Listing:
     def need(query: Query) -> SafeString:
         return needs_form.cell(request, query, refused, held, lead=lead)
 
@@ -276,15 +254,7 @@ def _listing(
         name="needs",
         noun=("query", "queries"),
         columns=(
-            Column(
-                "query",
-                "Query",
-                order="text",
-                value="text",
-                url=lambda query: reverse("query", args=[collection.slug, query.uuid]),
-                head=True,
-                style="clip",
-            ),
+            Column("query", "Query", order="text", value="text", head=True, style="clip", url=QUERY),
             Column("frequency", "Searches", order="frequency", numeric=True),
             Column("narrative", "Need", show=need, style="write"),
             Column("query_id", "Id", order="query_id", style="id clip"),

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from judgments.labels import carried_labels, group_labels
 from judgments.models import Collection, Judgment, Pair, Round
+from judgments.models.fields import rows_among
 
 if TYPE_CHECKING:
     from assay.strategies.strategy import Wording
 
-BATCH = 1_000
 UNFINISHED = (Round.State.DRAFT, Round.State.OPEN)
 
 
@@ -61,11 +61,11 @@ def wording(collection: Collection) -> Wording:
     """Return the texts of a collection's queries, and a reader of the texts of documents."""
     from assay.strategies.strategy import Wording
 
+    documents = collection.documents.filter(stub=False)
+
     def texts(doc_ids: Sequence[str]) -> list[str]:
-        words: dict[str, str] = {}
-        for begin in range(0, len(doc_ids), BATCH):
-            some = collection.documents.filter(doc_id__in=doc_ids[begin : begin + BATCH], stub=False)
-            words |= {doc_id: f"{title} {text}" for doc_id, title, text in some.values_list("doc_id", "title", "text")}
+        rows = rows_among(documents.values_list("doc_id", "title", "text"), "doc_id", doc_ids)
+        words = {doc_id: f"{title} {text}" for doc_id, title, text in rows}
         return [words.get(doc_id, "") for doc_id in doc_ids]
 
     return Wording(dict(collection.queries.values_list("query_id", "text")), texts)

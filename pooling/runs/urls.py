@@ -1,7 +1,5 @@
 """Page and API routes of runs."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from pooling.runs import api

@@ -155,8 +155,6 @@ def add_later(log: QueryLog, *, actor: User, **options: Any) -> Job:
 def work_on_stratum(work: jobs.Work) -> dict[str, Any]:
     """Run the job of :func:`add_later`. The stratum and its record are stored in one transaction, so a resumed job
     finds both."""
-    if work.job.result:
-        return work.job.result
     log = QueryLog.objects.select_related("collection").get(uuid=work.job.parameters["log"])
     options = work.job.parameters["options"]
     scope = {name: options[name] for name in ("window_days",) if name in options}

@@ -1,7 +1,5 @@
 """Page and API routes of strata."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from pooling.strata.api import Drafts, Proposals, Strata

@@ -12,7 +12,6 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
@@ -37,6 +36,9 @@ LONGEST_HEADING = 200
 MOST_DOCUMENTS = 20
 
 
+SAMPLE = ("rag_sample", "sample_set.collection.slug", "sample_set.uuid", "uuid")
+
+
 def _samples_listing(row: RagSampleSet) -> Listing:
     def label_is(label: str) -> Any:
         return lambda rows, value: rows.annotate(sliced=Cast(KeyTextTransform(label, "labels"), TextField())).filter(
@@ -48,7 +50,7 @@ def _samples_listing(row: RagSampleSet) -> Listing:
         stacked=True,
         noun=("sample", "samples"),
         columns=(
-            Column("sample_id", "Sample", order="sample_id", head=True, style="id", url=_sample_url),
+            Column("sample_id", "Sample", order="sample_id", head=True, style="id", url=SAMPLE),
             Column(
                 "query",
                 "Question",
@@ -67,10 +69,6 @@ def _samples_listing(row: RagSampleSet) -> Listing:
         ),
         order="",
     )
-
-
-def _sample_url(one: RagSample) -> str:
-    return reverse("rag_sample", args=[one.sample_set.collection.slug, one.sample_set.uuid, one.uuid])
 
 
 @get_page

@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.text import slugify
 
 from assay.core.counted_nouns import amount
@@ -123,16 +122,12 @@ def grade(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     return render(request, "evaluation/rag/grade.html", context, status=form.status)
 
 
-def _set_url(row: RagSampleSet) -> str:
-    return reverse("rag_set", args=[row.collection.slug, row.uuid])
-
-
 SETS = Listing(
     name="sample-sets",
     stacked=True,
     noun=("sample set", "sample sets"),
     columns=(
-        Column("name", "Sample set", order="name", head=True, style="clip", url=_set_url),
+        Column("name", "Sample set", order="name", head=True, style="clip", url=("rag_set", "collection.slug", "uuid")),
         Column("rows", "Samples", order="rows", numeric=True),
         Column("systems", "Systems", order="system_count", numeric=True, value=lambda row: row.system_count),
         Column("references", "With reference", numeric=True, value=lambda row: row.figures["with a reference answer"]),

@@ -63,9 +63,3 @@ def check(share: float) -> None:
     if not 0 < share <= 1:
         problem = "Choose a share above 0 and at most 1. Without pairs that people judge, the grades cannot be checked."
         raise NotValid("The audit slice is out of range.", {"audit_share": problem})
-
-
-def slice_of(round_: Round, seed: int, share: float) -> set[int]:
-    """Return the keys of the pairs in the slice; each pair is in it with probability `share`."""
-    rows = round_.pairs.values_list("pk", "query__query_id", "document__doc_id")
-    return {pk for pk, query_id, doc_id in rows if drawn(seed, query_id, doc_id) < share}

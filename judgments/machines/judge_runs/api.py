@@ -21,6 +21,7 @@ from judgments.machines.judge_runs import expected_answers, judge_runs, kinship,
 from judgments.machines.judge_runs.judge_settings import Choice
 from judgments.machines.judge_runs.serializers import (
     AnswerBody,
+    CallCostBody,
     DraftSent,
     EstimateBody,
     GoOnSent,
@@ -41,7 +42,7 @@ from judgments.web.api_lists import ListedAsArray
 from judgments.web.downloads import disposition
 from judgments.web.endpoints import AnyAccept, InRound, Listed, call, listed, rows_called
 from judgments.web.lists import on_record
-from judgments.web.serializers import Strict, Texts
+from judgments.web.serializers import Strict
 
 PLAIN = ("model", "examples", "probabilities", "kind", "yes", "text_metric", "temperature", "parameters")
 
@@ -365,7 +366,7 @@ class DraftWithout(OfJudge):
         return Response({"round": str(made.uuid), "pairs": made.pairs_made}, status=201)
 
 
-class CallBody(serializers.Serializer):
+class CallBody(CallCostBody):
     """One call. No field contains the provider's key; the answer is plain text."""
 
     at = serializers.DateTimeField()
@@ -381,13 +382,6 @@ class CallBody(serializers.Serializer):
     model_asked = serializers.CharField(source="requested_model")
     model_answered = serializers.CharField()
     parameters = serializers.JSONField()
-    tokens_in = serializers.IntegerField(allow_null=True)
-    tokens_out = serializers.IntegerField(allow_null=True)
-    cost_usd = serializers.FloatField(allow_null=True)
-    cost_estimated = serializers.BooleanField(
-        help_text="Whether the cost, or a part of it, is an upper bound because the provider reported no token count."
-    )
-    left_out = Texts(help_text="Parameters that were not sent because the model does not support them.")
     seconds = serializers.FloatField()
     question_sha256 = serializers.CharField(source="key", help_text="Hash of everything that determines the answer.")
     prompt_sha256 = serializers.CharField()

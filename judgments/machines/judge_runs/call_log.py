@@ -6,20 +6,23 @@ machine judgments, all or none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 
 from assay.core.ids import storable
-from assay.llm.judge import Outcome
-from assay.llm.judges.bulk_judging import Answered, prompt_sha256
+from assay.llm.judge import Context, Outcome
+from assay.llm.judges.bulk_judging import Answered, key_of, prompt_sha256
+from assay.llm.judges.model_judge import ModelJudge, again
 from assay.llm.model_reply import Reply
 from assay.llm.providers.limits import Ratio
+from assay.llm.providers.protocol import Endpoint
 from judgments.machines.judge_runs.judge_settings import on_scale
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, Pair, ProviderCall
+from judgments.models.fields import rows_among
 
 # The number of recent calls from which a provider's token ratio is computed.
 LATEST = 500
@@ -31,9 +34,6 @@ class JudgeCallLog:
 
     def __init__(self, run: JudgeRun, values: list[int]) -> None:
         self._run, self._judge, self._values = run, run.judge, values
-        # Count the ledger, because it contains calls that a killed worker did not add to its totals.
-        totals = ModelCall.objects.filter(run=run).aggregate(calls=Count("pk"), usd=Sum("cost_usd"))
-        self.spent, self.calls = totals["usd"] or 0.0, totals["calls"]
         self._last: dict[int, ModelCall] = {}
         self._new_calls: list[ModelCall] = []
         self._new_judgments: list[MachineJudgment] = []
@@ -67,7 +67,7 @@ class JudgeCallLog:
 
     def call(self, call: Answered, model: str, pair: Pair, purpose: str, trap: str) -> None:
         """Add one answer to the ledger."""
-        outcome, reply = on_scale(call.outcome, self._judge.inputs, self._values), call.reply
+        outcome = on_scale(call.outcome, self._judge.inputs, self._values)
         row = ModelCall(
             run=self._run,
             judge=self._judge,
@@ -81,7 +81,6 @@ class JudgeCallLog:
         )
         self._new_calls.append(row)
         self._last[pair.pk] = row
-        self.spent, self.calls = self.spent + (reply.cost_usd or 0.0), self.calls + 1
 
     def judgment(self, pair: Pair, outcome: Outcome) -> None:
         """Add the judge's grade of a pair; a pair with a failed call stays open."""
@@ -107,6 +106,39 @@ class JudgeCallLog:
         """Return the call that an earlier or concurrent worker stored."""
         calls = ModelCall.objects.filter(judge=self._judge, pair=pair).exclude(purpose=Purpose.CANARY)
         return calls.order_by("-pk").first()
+
+
+def used(*ledgers: QuerySet[Any]) -> tuple[float, int]:
+    """Return the dollars and calls in ledgers, which contain calls that a killed worker did not add to its totals."""
+    totals = [rows.aggregate(calls=Count("pk"), usd=Sum("cost_usd")) for rows in ledgers]
+    return sum(of["usd"] or 0.0 for of in totals), sum(of["calls"] for of in totals)
+
+
+def keys_of(asker: ModelJudge, endpoint: Endpoint, context: Context) -> list[str]:
+    """Return the keys of answers about a context: those of the question and of its repetitions."""
+    keys: list[str] = []
+    for question in asker.questions(context):
+        repeated = [again(question, Outcome(name)) for name in ("truncated", "unparseable")]
+        keys += [key_of(endpoint, one) for one in (question, *repeated) if one is not None]
+    return keys
+
+
+def known_replies(rows: QuerySet[Any], keys: Iterable[str]) -> dict[str, Reply]:
+    """Return the answers in a ledger to questions with these keys."""
+    return {row.key: reply_of(row) for row in rows_among(rows.exclude(outcome="transport_error"), "key", keys)}
+
+
+def store_once(rows: Sequence[Any]) -> None:
+    """Store new rows of a ledger in one commit."""
+    if not rows:
+        return
+    table = type(rows[0]).objects
+    try:
+        with transaction.atomic():
+            table.bulk_create(rows)
+    except IntegrityError:
+        # When a lease expires, two workers can run at once. Rows that the other worker stored stay unchanged.
+        table.bulk_create(rows, ignore_conflicts=True)
 
 
 def _one_by_one(calls: list[ModelCall]) -> None:

@@ -1,14 +1,9 @@
-"""Job that makes thousands of model calls without losing an answer or paying for one twice.
-
-Workers call the model; the job's own thread reads and writes the database, with one commit for all answers received
-since the last one. A worker continues when its answer is committed, so a killed process repeats only the calls in
-progress.
-"""
+"""Job that makes thousands of model calls without losing an answer or paying for one twice."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,17 +12,15 @@ from assay.llm.judge import Context, Outcome
 from assay.llm.judges.bulk_judging import Answered, Asking, Verdict, key_of
 from assay.llm.judges.injection_probe import plant
 from assay.llm.judges.model_judge import ModelJudge, again
-from assay.llm.model_reply import Reply
-from assay.llm.providers.limits import Budget
 from assay.llm.providers.protocol import Endpoint
 from assay.llm.providers.question_run import Ended
 from judgments.jobs import jobs
 from judgments.machines import kinds, machine_runs
 from judgments.machines.calibration.audit_sample import drawn
 from judgments.machines.judge_runs import model_judges
-from judgments.machines.judge_runs.call_log import JudgeCallLog, reply_of
+from judgments.machines.judge_runs.attempts import Attempt
+from judgments.machines.judge_runs.call_log import JudgeCallLog, known_replies, used
 from judgments.machines.judge_runs.estimate import context_of, waiting
-from judgments.machines.owner_thread import MainThreadExecutor
 from judgments.machines.providers import accounts
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, Pair
 from judgments.web import access
@@ -36,8 +29,6 @@ from judgments.web import access
 AT_ONCE = 2_000
 # The number of pairs of the next batch to read in one step, which limits how long an answer waits.
 A_STEP = 50
-# The number of keys per query, below the limit of SQLite.
-KEYS = 5_000
 Purpose = ModelCall.Purpose
 
 
@@ -46,7 +37,9 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     rows = JudgeRun.objects.select_related("judge__provider", "round__scale", "round__collection")
     run = access.existing(rows.filter(uuid=work.job.parameters["run"]), "This run of a judge was deleted.")
     with machine_runs.attempt(run):
-        ended = _Sitting(work, run).whole()
+        sitting = _Sitting(work, run)
+        ended = sitting.whole()
+        sitting.attempt.raise_interruption()
     machine_runs.close(run, ended.end, ended.message, leave_alone=ended.leave_alone, page="the judge's page")
     return {"end": ended.end, "said": ended.message, "answered": ended.answered}
 
@@ -65,19 +58,17 @@ class _Sitting:
     """One attempt at a run."""
 
     def __init__(self, work: jobs.Work, run: JudgeRun) -> None:
-        self.work, self.run, self.judge = work, run, run.judge
+        self.run, self.judge = run, run.judge
         self.provider = model_judges.check_provider(run.judge)
         self.asker: ModelJudge = model_judges.model_judge_of(run.judge.inputs)
         self.endpoint: Endpoint = model_judges.endpoint_of(run.judge, self.provider)
         self.values = run.round.scale.values()
         self.call_log = JudgeCallLog(run, self.values)
-        self.budget = Budget(run.cap_usd, run.cap_calls, self.call_log.spent, self.call_log.calls)
-        self.paused, self.done = False, 0
-        self.taken_away: jobs.Cancelled | jobs.Lost | None = None
+        self.attempt = Attempt(work, run, used(ModelCall.objects.filter(run=run)))
 
     def whole(self) -> Ended:
         ready = waiting(self.run.round, self.judge).ready
-        self.total = ready.count()
+        self.attempt.total = ready.count()
         ended = Ended("done", "", 0, 0)
         with closing(accounts.client(self.provider)) as self.client:
             # A pair whose call failed is not sent again in this attempt.
@@ -117,33 +108,27 @@ class _Sitting:
     def _ask(self, portion: _Portion, meanwhile: Iterator[None] | None = None) -> Ended:
         pairs, owners = portion.pairs, portion.owners
         # Look up known answers now and not while reading, to include those of the previous batch.
-        asking = Asking(self.asker, self.endpoint, portion.contexts, self._known(owners))
-        desk = MainThreadExecutor(self._beat)
+        # Stored answers are those of this judge in any round, and of judges whose answers are equivalent.
+        known = known_replies(ModelCall.objects.filter(judge__in=_lenders(self.judge)), owners)
+        asking = Asking(self.asker, self.endpoint, portion.contexts, known)
 
         def answered(call: Answered) -> None:
             self.call_log.call(call, self.endpoint.model, *owners[call.question.key])
 
         def store_verdict(verdict: Verdict) -> None:
             if portion.purpose == Purpose.PAIR:
-                self.done += 1
+                self.attempt.done += 1
                 self.call_log.judgment(pairs[verdict.place], verdict.outcome)
 
-        ended = desk.during(
-            lambda: asking.run(
-                store_verdict,
-                answered=answered,
-                limits=accounts.limits(self.provider),
-                budget=self.budget,
-                stop=lambda: self.paused,
-                client=self.client,
-                together=lambda work: desk.here(lambda: self.call_log.commit_after(work)),
-            ),
-            meanwhile,
+        return self.attempt.send(
+            asking,
+            store_verdict,
+            answered,
+            self.call_log.commit_after,
+            provider=self.provider,
+            client=self.client,
+            meanwhile=meanwhile,
         )
-        self.add_up()
-        if self.taken_away is not None:
-            raise self.taken_away
-        return ended
 
     def _add(self, portion: _Portion, pair: Pair, context: Context, trap: str = "") -> None:
         """Add a pair to a batch, with the keys of its question and of the repetitions."""
@@ -157,28 +142,6 @@ class _Sitting:
             for one in repeated:
                 if one is not None:
                     portion.owners.setdefault(key_of(self.endpoint, one), (pair, once_more, trap))
-
-    def _known(self, owners: Mapping[str, Any]) -> dict[str, Reply]:
-        """Return stored answers of this judge in any round, and of judges whose answers are equivalent."""
-        keys, lenders = list(owners), _lenders(self.judge)
-        replies: dict[str, Reply] = {}
-        for begin in range(0, len(keys), KEYS):
-            rows = ModelCall.objects.filter(judge__in=lenders, key__among=keys[begin : begin + KEYS])
-            replies |= {row.key: reply_of(row) for row in rows.exclude(outcome="transport_error")}
-        return replies
-
-    def _beat(self) -> None:
-        """Report progress about every second, and stop if the job was canceled, lost or paused."""
-        self.add_up()
-        try:
-            self.work.progress(self.done, self.total)
-            self.paused = JudgeRun.objects.filter(pk=self.run.pk, pause_requested=True).exists()
-        except (jobs.Cancelled, jobs.Lost) as taken:
-            self.taken_away, self.paused = taken, True
-
-    def add_up(self) -> None:
-        """Store the dollars and calls used so far."""
-        JudgeRun.objects.filter(pk=self.run.pk).update(spent_usd=self.call_log.spent, calls=self.call_log.calls)
 
 
 def _lenders(judge: Judge) -> list[int]:

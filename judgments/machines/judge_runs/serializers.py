@@ -14,7 +14,7 @@ from judgments.machines.judge_runs import retry
 from judgments.machines.judge_runs.ensembles import MOST
 from judgments.machines.judge_runs.judge_settings import WARMEST
 from judgments.machines.judge_runs.model_judges import MOST_EXAMPLES
-from judgments.models import JudgeRun, MachineRun
+from judgments.models import MachineRun
 from judgments.models.machines.machine import OUTCOME_NAMES
 from judgments.web.serializers import Strict, Texts, Values
 
@@ -130,7 +130,29 @@ class KinBody(serializers.Serializer):
     declared = serializers.BooleanField(help_text="False if the family was inferred from the run's name.")
 
 
-class EstimateBody(serializers.Serializer):
+class CallCostBody(serializers.Serializer):
+    """The tokens and the cost of a call."""
+
+    tokens_in = serializers.IntegerField(allow_null=True)
+    tokens_out = serializers.IntegerField(allow_null=True)
+    cost_usd = serializers.FloatField(allow_null=True, help_text="Null if the provider lists no price for the model.")
+    cost_estimated = serializers.BooleanField(
+        help_text="Whether the cost, or a part of it, is an upper bound because the provider reported no token count."
+    )
+    left_out = Texts(help_text="Parameters that were not sent because the model does not support them.")
+
+
+class CostEstimateBody(serializers.Serializer):
+    """The cost in an estimate. A list of two numbers has a lower and an upper bound."""
+
+    calls = serializers.ListField(child=serializers.IntegerField())
+    tokens_in = serializers.ListField(child=serializers.IntegerField())
+    tokens_out = serializers.ListField(child=serializers.IntegerField())
+    usd = serializers.ListField(child=serializers.FloatField(), allow_null=True)
+    looked_at = serializers.IntegerField(help_text="Number of pairs, comparisons or samples behind the estimate.")
+
+
+class EstimateBody(CostEstimateBody):
     """The estimated cost of a judge. A list of two numbers has a lower and an upper bound."""
 
     pairs = serializers.IntegerField()
@@ -140,17 +162,38 @@ class EstimateBody(serializers.Serializer):
     )
     examples = serializers.IntegerField()
     canaries = serializers.IntegerField()
-    calls = serializers.ListField(child=serializers.IntegerField())
-    tokens_in = serializers.ListField(child=serializers.IntegerField())
-    tokens_out = serializers.ListField(child=serializers.IntegerField())
-    usd = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    looked_at = serializers.IntegerField()
     kin = KinBody(
         many=True, help_text="Runs of the same model family as one of its models; a judge may favor its own family."
     )
 
 
-class JudgeBody(serializers.Serializer):
+class RunBody(serializers.Serializer):
+    """The state, the caps and the usage of a machine run, as `run_fields` returns them."""
+
+    state = serializers.CharField(help_text=f"One of {', '.join(MachineRun.State.values)}.")
+    said = serializers.CharField(help_text="Why the run ended, if it did not succeed.")
+    tried_again_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="The time of the next automatic retry after a provider failure; a pause cancels the retry.",
+    )
+    job = serializers.UUIDField(allow_null=True)
+    cap_usd = serializers.FloatField(allow_null=True)
+    cap_calls = serializers.IntegerField(allow_null=True)
+    spent_usd = serializers.FloatField()
+    calls = serializers.IntegerField()
+
+
+class ModelsRunBody(RunBody):
+    """A machine run with what is known about its models."""
+
+    estimated_usd = serializers.FloatField(
+        help_text="The part of the cost that is an upper bound because the provider reported no token count."
+    )
+    left_out = Texts(help_text="Parameters that were not sent because the models do not support them.")
+    renamed = serializers.CharField(help_text="A warning if a model answered under several names; otherwise empty.")
+
+
+class JudgeBody(ModelsRunBody):
     """A judge in a round."""
 
     id = serializers.UUIDField(source="judge.uuid")
@@ -165,21 +208,9 @@ class JudgeBody(serializers.Serializer):
         help_text="Settings that determine its answers; hidden pairs do not affect the values shown for pairwise "
         "comparisons."
     )
-    state = serializers.CharField(help_text=f"One of {', '.join(JudgeRun.State.values)}.")
-    said = serializers.CharField(help_text="Why the run ended, if it did not succeed.")
-    tried_again_at = serializers.DateTimeField(
-        allow_null=True,
-        help_text="The time of the next automatic retry after a provider failure; a pause cancels the retry.",
-    )
-    job = serializers.UUIDField(allow_null=True)
-    cap_usd = serializers.FloatField(allow_null=True)
-    cap_calls = serializers.IntegerField(allow_null=True)
-    spent_usd = serializers.FloatField()
-    calls = serializers.IntegerField()
     audit_share = serializers.FloatField(allow_null=True)
     outcomes = serializers.DictField(child=serializers.IntegerField())
     models_answered = Texts()
-    renamed = serializers.CharField(help_text="A warning if a model answered under several names; otherwise empty.")
     by_name = Values(
         help_text="By name: number of answers, agreement with people and its interval, and, except for pairwise "
         "comparisons, kappa."
@@ -188,10 +219,6 @@ class JudgeBody(serializers.Serializer):
         allow_null=True, help_text="Cost of all its answers, including the pairwise comparisons that it is based on."
     )
     usd_per_thousand = serializers.FloatField(allow_null=True, help_text="Cost per thousand answered pairs.")
-    estimated_usd = serializers.FloatField(
-        help_text="The part of `usd` that is an upper bound because the provider reported no token count."
-    )
-    left_out = Texts(help_text="Parameters that were not sent because the models do not support them.")
     flips = Values(help_text="By probe: numbers of sent and flipped probes, and the flipped share with its interval.")
 
 

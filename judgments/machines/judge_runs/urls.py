@@ -1,7 +1,5 @@
 """Page and API routes of machine judges."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.machines.judge_runs import api

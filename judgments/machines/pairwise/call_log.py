@@ -9,22 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import IntegrityError, transaction
-from django.db.models import Count, Sum
-
 from assay.core.ids import storable
-from assay.llm.judge import Context, Outcome
-from assay.llm.judges.bulk_judging import Answered, key_of, prompt_sha256
-from assay.llm.judges.model_judge import ModelJudge, again
+from assay.llm.judge import Context
+from assay.llm.judges.bulk_judging import Answered, prompt_sha256
 from assay.llm.judges.pairwise import Pairwise
 from assay.llm.model_reply import Reply
 from assay.llm.providers.protocol import Endpoint
+from judgments.machines.judge_runs.call_log import keys_of, store_once
 from judgments.machines.pairwise.pair_selection import Drawn
 from judgments.models import Battle, BattleCanary, BattleRun
+from judgments.models.fields import rows_among
 
 Table = type[Battle] | type[BattleCanary]
-# The number of keys per query, below the limit of SQLite.
-KEYS = 5_000
 SAME = ("key", "prompt_sha256", "requested_model", "model_answered", "outcome", "reason", "raw", "stop", "left_out")
 
 
@@ -41,15 +37,6 @@ class Meeting:
 Owners = Mapping[str, Sequence[Meeting]]
 
 
-def spent(run: BattleRun) -> tuple[float, int]:
-    """Return the dollars and calls of a run from its ledger, which includes calls of killed workers."""
-    usd, calls = 0.0, 0
-    for table in (Battle, BattleCanary):
-        totals = table.objects.filter(run=run, reused=False).aggregate(calls=Count("pk"), usd=Sum("cost_usd"))
-        usd, calls = usd + (totals["usd"] or 0.0), calls + totals["calls"]
-    return usd, calls
-
-
 def owners_of(asker: Pairwise, endpoint: Endpoint, meetings: Sequence[Meeting]) -> Owners:
     """Return the comparisons of each key, including the keys of repeated questions."""
     owners: dict[str, list[Meeting]] = {}
@@ -57,15 +44,6 @@ def owners_of(asker: Pairwise, endpoint: Endpoint, meetings: Sequence[Meeting]) 
         for key in keys_of(asker, endpoint, one.context):
             owners.setdefault(key, []).append(one)
     return owners
-
-
-def keys_of(asker: ModelJudge, endpoint: Endpoint, context: Context) -> list[str]:
-    """Return the keys of answers about a context: those of the question and of its repetitions."""
-    keys: list[str] = []
-    for question in asker.questions(context):
-        repeated = [again(question, Outcome(name)) for name in ("truncated", "unparseable")]
-        keys += [key_of(endpoint, one) for one in (question, *repeated) if one is not None]
-    return keys
 
 
 class BattleLog:
@@ -77,26 +55,24 @@ class BattleLog:
 
     def known(self) -> dict[str, Reply]:
         """Return stored answers of the collection, and copy those of other runs into this one."""
-        keys, replies, copies = list(self._owners), {}, []
         here = self._table.objects.filter(run__round__collection=self._run.round.collection_id)
-        for begin in range(0, len(keys), KEYS):
-            rows = here.filter(key__among=keys[begin : begin + KEYS]).exclude(outcome="transport_error")
-            own: set[tuple[str, int, int, bool]] = set()
-            answers: dict[str, Any] = {}
-            for row in rows:
-                answers.setdefault(row.key, row)
-                if row.run_id == self._run.pk:
-                    own.add((row.key, row.a_id, row.b_id, row.swapped))
-            for key, row in answers.items():
-                stop: Any = row.stop
-                replies[key] = Reply(
-                    row.raw, stop, row.tokens_in, row.tokens_out, row.cost_usd, row.model_answered, row.seconds
-                )
-                for one in self._owners[key]:
-                    if (key, one.row[0], one.row[1], bool(one.row[2])) not in own:
-                        copies.append(self._copy(row, one))
+        own: set[tuple[str, int, int, bool]] = set()
+        answers: dict[str, Any] = {}
+        for row in rows_among(here.exclude(outcome="transport_error"), "key", self._owners):
+            answers.setdefault(row.key, row)
+            if row.run_id == self._run.pk:
+                own.add((row.key, row.a_id, row.b_id, row.swapped))
+        copies = [
+            self._copy(row, one)
+            for key, row in answers.items()
+            for one in self._owners[key]
+            if (key, one.row[0], one.row[1], bool(one.row[2])) not in own
+        ]
         self._table.objects.bulk_create(copies, ignore_conflicts=True)
-        return replies
+        return {
+            key: Reply(row.raw, row.stop, row.tokens_in, row.tokens_out, row.cost_usd, row.model_answered, row.seconds)
+            for key, row in answers.items()
+        }
 
     def answer(self, call: Answered, model: str) -> None:
         """Add one answer, which also answers other comparisons of the same texts."""
@@ -107,14 +83,7 @@ class BattleLog:
         """Run some work and store all the answers that it adds; they are committed when this returns."""
         work()
         rows, self._new = self._new, []
-        if not rows:
-            return
-        try:
-            with transaction.atomic():
-                self._table.objects.bulk_create(rows)
-        except IntegrityError:
-            # When a lease expires, two workers can run at once. Rows that the other worker stored stay unchanged.
-            self._table.objects.bulk_create(rows, ignore_conflicts=True)
+        store_once(rows)
 
     def _row(self, call: Answered, model: str, one: Meeting, *, reused: bool) -> Any:
         a, b, turned = one.row

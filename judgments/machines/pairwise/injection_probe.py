@@ -15,7 +15,8 @@ from assay.llm.providers.protocol import Endpoint
 from judgments.machines.calibration.audit_sample import drawn
 from judgments.machines.calibration.calibration import Flip
 from judgments.machines.calibration.pairwise_judges import by_trap, probe_outcomes
-from judgments.machines.pairwise.call_log import Meeting, keys_of
+from judgments.machines.judge_runs.call_log import keys_of
+from judgments.machines.pairwise.call_log import Meeting
 from judgments.machines.pairwise.pair_selection import Drawn, contexts_of
 from judgments.models import Battle, BattleCanary, BattleRun
 

@@ -1,8 +1,6 @@
 """Job that runs thousands of pairwise comparisons without losing an answer or paying for one twice.
 
-It works like the job for judges of single documents (`judge_runs.job`): workers call the models, the job's own thread
-writes, and a worker continues when its answer is committed. Each model answers every comparison; if one model refuses
-or is down, the others continue.
+Each model answers every comparison; if one model refuses or is down, the others continue.
 """
 
 from __future__ import annotations
@@ -12,11 +10,11 @@ from contextlib import ExitStack
 from typing import Any
 
 from assay.llm.judges.bulk_judging import Answered, Asking, Verdict
-from assay.llm.providers.limits import Budget
 from assay.llm.providers.question_run import Ended
 from judgments.jobs import jobs
 from judgments.machines import machine_runs
-from judgments.machines.owner_thread import MainThreadExecutor
+from judgments.machines.judge_runs.attempts import Attempt
+from judgments.machines.judge_runs.call_log import used
 from judgments.machines.pairwise import call_log, injection_probe, pair_selection
 from judgments.machines.pairwise.call_log import BattleLog, Meeting, Table
 from judgments.machines.pairwise.pair_selection import contexts_of
@@ -26,6 +24,7 @@ from judgments.web import access
 
 # The number of comparisons in memory at once, each with two texts.
 AT_ONCE = 1_000
+TABLES = (Battle, BattleCanary)
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
@@ -33,7 +32,9 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     rows = BattleRun.objects.select_related("round__collection")
     run = access.existing(rows.filter(uuid=work.job.parameters["run"]), "These comparisons were deleted.")
     with machine_runs.attempt(run):
-        end, message, leave_alone = _Sitting(work, run).run_all()
+        sitting = _Sitting(work, run)
+        end, message, leave_alone = sitting.run_all()
+        sitting.attempt.raise_interruption()
     machine_runs.close(run, end, message, leave_alone=leave_alone, page="the page of these comparisons")
     return {"end": end, "said": message}
 
@@ -45,20 +46,17 @@ class _Member:
         self.provider = pair_selection.provider_of(run.round, member)
         self.endpoint = accounts.endpoint(self.provider, member["model"])
         self.client = open_.enter_context(accounts.client(self.provider))
-        self.limits = accounts.limits(self.provider)
 
 
 class _Sitting:
     """One attempt at a run."""
 
     def __init__(self, work: jobs.Work, run: BattleRun) -> None:
-        self.work, self.run = work, run
+        self.run = run
         self.asker = pair_selection.judge_of_record(run.inputs)
-        self.spent, self.calls = call_log.spent(run)
-        self.budget = Budget(run.cap_usd, run.cap_calls, self.spent, self.calls)
-        self.total, self.done = run.battles * len(run.ensemble), 0
-        self.paused = False
-        self.taken_away: jobs.Cancelled | jobs.Lost | None = None
+        # Answers copied from other runs are not calls.
+        self.attempt = Attempt(work, run, used(*(table.objects.filter(run=run, reused=False) for table in TABLES)))
+        self.attempt.total = run.battles * len(run.ensemble)
         # The models that stopped early, with the error.
         self.failed: list[tuple[_Member, Ended]] = []
 
@@ -98,40 +96,13 @@ class _Sitting:
     def _ask(self, member: _Member, meetings: Sequence[Meeting], table: Table) -> Ended:
         log = BattleLog(self.run, table, call_log.owners_of(self.asker, member.endpoint, meetings))
         asking = Asking(self.asker, member.endpoint, [one.context for one in meetings], log.known())
-        desk = MainThreadExecutor(self._beat)
 
         def answered(call: Answered) -> None:
             log.answer(call, member.endpoint.model)
-            self.spent, self.calls = self.spent + (call.reply.cost_usd or 0.0), self.calls + 1
 
         def count_verdict(verdict: Verdict) -> None:
-            self.done += table is Battle
+            self.attempt.done += table is Battle
 
-        ended = desk.during(
-            lambda: asking.run(
-                count_verdict,
-                answered=answered,
-                limits=member.limits,
-                budget=self.budget,
-                stop=lambda: self.paused,
-                client=member.client,
-                together=lambda work: desk.here(lambda: log.commit_after(work)),
-            )
+        return self.attempt.send(
+            asking, count_verdict, answered, log.commit_after, provider=member.provider, client=member.client
         )
-        self.add_up()
-        if self.taken_away is not None:
-            raise self.taken_away
-        return ended
-
-    def _beat(self) -> None:
-        """Report progress about every second, and stop if the job was canceled, lost or paused."""
-        self.add_up()
-        try:
-            self.work.progress(min(self.done, self.total), self.total)
-            self.paused = BattleRun.objects.filter(pk=self.run.pk, pause_requested=True).exists()
-        except (jobs.Cancelled, jobs.Lost) as taken:
-            self.taken_away, self.paused = taken, True
-
-    def add_up(self) -> None:
-        """Store the dollars and calls used so far."""
-        BattleRun.objects.filter(pk=self.run.pk).update(spent_usd=self.spent, calls=self.calls)

@@ -6,11 +6,18 @@ from rest_framework import serializers
 
 from assay.llm.judges.pairwise import PAIRWISE
 from judgments.machines import machine_runs
-from judgments.machines.judge_runs.serializers import CapsSent, GoOnSent, KinBody
+from judgments.machines.judge_runs.serializers import (
+    CallCostBody,
+    CapsSent,
+    CostEstimateBody,
+    GoOnSent,
+    KinBody,
+    ModelsRunBody,
+)
 from judgments.machines.pairwise import pair_selection
 from judgments.machines.pairwise import pair_selection as further_pairs
-from judgments.models import BattleCanary, BattleRun
-from judgments.web.serializers import Seed, Strict, Texts, Values
+from judgments.models import BattleCanary
+from judgments.web.serializers import Seed, Strict, Values
 
 SLICE = "The share of all pairs that people always judge."
 
@@ -77,7 +84,7 @@ class BattlesTaken(serializers.Serializer):
     audit_share = serializers.FloatField(default=0.1, help_text=SLICE)
 
 
-class BattlesEstimate(serializers.Serializer):
+class BattlesEstimate(CostEstimateBody):
     """The estimated cost of pairwise comparisons. A list of two numbers has a lower and an upper bound."""
 
     queries = serializers.IntegerField()
@@ -86,27 +93,16 @@ class BattlesEstimate(serializers.Serializer):
     models = serializers.IntegerField()
     without_text = serializers.IntegerField()
     canaries = serializers.IntegerField(help_text="Prompt-injection probes, over all models.")
-    calls = serializers.ListField(child=serializers.IntegerField())
-    tokens_in = serializers.ListField(child=serializers.IntegerField())
-    tokens_out = serializers.ListField(child=serializers.IntegerField())
-    usd = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    looked_at = serializers.IntegerField()
     kin = KinBody(
         many=True, help_text="Runs of the same model family as one of the models; a judge may favor its own family."
     )
 
 
-class BattleRunBody(serializers.Serializer):
+class BattleRunBody(ModelsRunBody):
     """A set of pairwise comparisons and its progress."""
 
     id = serializers.UUIDField()
     number = serializers.IntegerField()
-    state = serializers.CharField(help_text=f"One of {', '.join(BattleRun.State.values)}.")
-    said = serializers.CharField(help_text="Why the run ended, if it did not succeed.")
-    tried_again_at = serializers.DateTimeField(
-        allow_null=True, help_text="The time of the next automatic retry after a provider failure."
-    )
-    job = serializers.UUIDField(allow_null=True)
     prompt = serializers.CharField(help_text="Name and version of the prompt.")
     prompt_id = serializers.UUIDField(
         allow_null=True, help_text="Id of the collection's prompt version; null for a built-in prompt."
@@ -117,16 +113,8 @@ class BattleRunBody(serializers.Serializer):
     most = serializers.IntegerField(allow_null=True)
     seed = serializers.IntegerField()
     battles = serializers.IntegerField()
-    cap_usd = serializers.FloatField(allow_null=True)
-    cap_calls = serializers.IntegerField(allow_null=True)
-    spent_usd = serializers.FloatField()
-    estimated_usd = serializers.FloatField(
-        help_text="The part of `usd` that is an upper bound because the provider reported no token count."
-    )
-    calls = serializers.IntegerField()
     tokens_in = serializers.IntegerField()
     tokens_out = serializers.IntegerField()
-    left_out = Texts(help_text="Parameters that were not sent because the models do not support them.")
     estimate = serializers.JSONField(
         allow_null=True, help_text="The estimate made before the first call; null for imported comparisons."
     )
@@ -141,7 +129,6 @@ class BattleRunBody(serializers.Serializer):
         help_text="By model: answers, failed calls, and the share won by the document shown first, without pairs that "
         "you may still grade."
     )
-    renamed = serializers.CharField(help_text="A warning if a model answered under several names; otherwise empty.")
     by_name = Values(
         help_text="By name: number of answers, and the share won by the document with the higher human grade, with its "
         "interval."
@@ -173,7 +160,7 @@ class BattleBody(serializers.Serializer):
     reason = serializers.CharField()
 
 
-class CanaryBody(BattleBody):
+class CanaryBody(CallCostBody, BattleBody):
     """One answer to a prompt-injection probe in the losing document."""
 
     trap = serializers.CharField(help_text="`instruction` or `query-words`.")
@@ -181,13 +168,6 @@ class CanaryBody(BattleBody):
     flipped = serializers.SerializerMethodField(
         help_text="Whether the document with the probe won; null without an answer."
     )
-    tokens_in = serializers.IntegerField(allow_null=True)
-    tokens_out = serializers.IntegerField(allow_null=True)
-    cost_usd = serializers.FloatField(allow_null=True)
-    cost_estimated = serializers.BooleanField(
-        help_text="Whether the cost, or a part of it, is an upper bound because the provider reported no token count."
-    )
-    left_out = Texts(help_text="Parameters that were not sent because the model does not support them.")
 
     def get_flipped(self, row: BattleCanary) -> bool | None:
         return None if row.score is None else row.score * row.plain < 0

@@ -1,7 +1,5 @@
 """Page and API routes of pairwise comparisons."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.machines.pairwise import api

@@ -1,7 +1,5 @@
 """Page routes of prompts."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.machines.prompts import views

@@ -1,7 +1,5 @@
 """Page and API routes of model providers."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.machines.providers import api, views

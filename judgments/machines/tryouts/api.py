@@ -12,6 +12,7 @@ from assay.core.outcomes import OUTCOMES
 from assay.llm.judges.prompt_templates import Template
 from assay.llm.model_reply import Reply
 from judgments.machines.judge_runs import expected_answers
+from judgments.machines.judge_runs.serializers import CallCostBody
 from judgments.machines.prompts import prompts
 from judgments.machines.providers.api import OfProvider
 from judgments.machines.tryouts import tryouts
@@ -28,17 +29,10 @@ class ModelTried(Strict):
     )
 
 
-class CostBody(serializers.Serializer):
+class CostBody(CallCostBody):
     """The model that answered, with the cost."""
 
     model = serializers.CharField(help_text="The name of the answering model, as the provider reports it.")
-    tokens_in = serializers.IntegerField(allow_null=True)
-    tokens_out = serializers.IntegerField(allow_null=True)
-    cost_usd = serializers.FloatField(allow_null=True, help_text="Null if the provider lists no price for the model.")
-    cost_estimated = serializers.BooleanField(
-        help_text="Whether the cost is an upper bound because the provider reported no token count."
-    )
-    left_out = Texts(help_text="Parameters that were not sent because the model does not support them.")
     seconds = serializers.FloatField()
 
 

@@ -1,7 +1,5 @@
 """Page and API routes of tryouts."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from judgments.machines.tryouts import api, views

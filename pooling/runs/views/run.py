@@ -54,14 +54,7 @@ DEPTHS = (
     Column("queries", "Queries", numeric=True, value=lambda row: row[2]),
 )
 OTHERS = (
-    Column(
-        "run",
-        "Run",
-        head=True,
-        style="clip",
-        value=lambda row: row.run.name,
-        url=lambda row: reverse("run", args=[row.run.collection.slug, row.run.uuid]),
-    ),
+    Column("run", "Run", head=True, style="clip", value="run.name", url=("run", "run.collection.slug", "run.uuid")),
     Column("jaccard", f"Jaccard@{DEPTH}", numeric=True, value=lambda row: row.likeness.jaccard),
     Column("rbo", f"RBO@{DEPTH}", numeric=True, value=lambda row: row.likeness.rbo),
     Column("same", "Queries with identical results", numeric=True, value=lambda row: row.likeness.same),

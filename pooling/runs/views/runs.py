@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 
 from judgments.charts import charts, table_files
 from judgments.models import Collection
@@ -45,10 +44,6 @@ class RunRow:
         return self.run.pool_count
 
 
-def _address(row: RunRow) -> str:
-    return reverse("run", args=[row.run.collection.slug, row.run.uuid])
-
-
 RUNS = Listing(
     name="runs",
     noun=("run", "runs"),
@@ -61,7 +56,7 @@ RUNS = Listing(
             style="clip",
             value=lambda row: row.run.name,
             show=lambda row: f"{row.run.name} (baseline)" if row.run.baseline else row.run.name,
-            url=_address,
+            url=("run", "run.collection.slug", "run.uuid"),
         ),
         Column("unjudged", "Unjudged@10", order="-", numeric=True),
         Column("rows", "Rows", order="-", numeric=True, value=lambda row: row.run.rows),

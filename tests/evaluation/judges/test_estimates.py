@@ -104,7 +104,9 @@ def test_all_queries_judged_need_nobodys_word(stage, judged_round, lead):
 def test_the_slice_tells_a_rate_and_no_metric(stage, judged_round, lead, client_of):
     round_, judge = judged_round
     run = JudgeRun.objects.create(round=round_, judge=judge, cap_calls=1, audit_share=0.4, seed=5)
-    inside = audit_sample.slice_of(round_, run.seed, run.audit_share)
+    drawn = audit_sample.Slice(run.seed, run.audit_share)
+    pairs = round_.pairs.select_related("query", "document")
+    inside = {pair.pk for pair in pairs if drawn.holds(pair.query.query_id, pair.document.doc_id)}
     assert "still have to judge" in estimates.estimates_of(judge, round_, lead).rate_why
     people_grade(stage, round_, lambda pair: pair.pk in inside)
     data = estimates.estimates_of(judge, round_, lead, drawn=True)

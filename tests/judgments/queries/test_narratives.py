@@ -67,15 +67,10 @@ def test_a_narrative_is_frozen_while_its_round_is_open(draft_round: Any, lead: A
     assert (row.detail["before"], row.detail["after"]) == ("For a wet week.\nNo umbrellas.", "For a dry week.")
 
 
-def test_many_are_written_each_on_its_own(draft_round: Any, lead: Any) -> None:
-    one, two = draft_round.collection.queries.order_by("query_id")
-    written, refused = narratives.write_many([(one, "One."), (two, "x" * 5_001)], actor=lead)
-    assert (written, list(refused)) == (1, ["q2"])
-    assert "5,001 characters" in refused["q2"]
-    assert narratives.write_many([(Query.objects.get(pk=one.pk), "One.")], actor=lead) == (0, {})
-    for bad in ("a\0b", "Wants [fill in: what]."):
-        with pytest.raises(NotValid):
-            narratives.write(two, text=bad, actor=lead)
+@pytest.mark.parametrize("bad", ["x" * 5_001, "a\0b", "Wants [fill in: what]."])
+def test_a_narrative_that_raters_cannot_use_is_refused(draft_round: Any, lead: Any, bad: str) -> None:
+    with pytest.raises(NotValid):
+        narratives.write(draft_round.collection.queries.get(query_id="q1"), text=bad, actor=lead)
 
 
 def test_a_file_cannot_change_what_is_judged_under(draft_round: Any, lead: Any) -> None:

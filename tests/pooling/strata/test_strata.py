@@ -102,9 +102,11 @@ def test_invalid_strata_are_refused(first: Collection, log: QueryLog, later: Que
 def test_as_a_job_it_joins_once(first: Collection, later: QueryLog, lead: Any) -> None:
     job = strata.add_later(later, actor=lead, name="shoes", share=0.2)
     assert strata.add_later(later, actor=lead, name="shoes", share=0.2) == job
-    for _ in range(2):
-        strata.work_on_stratum(jobs.Work(Job.objects.get(pk=job.pk)))
-    assert first.strata.count() == 2
+    strata.work_on_stratum(jobs.Work(job))
+    # The job stopped after it stored its result.
+    jobs.work_on_job.func(str(job.uuid))
+    job.refresh_from_db()
+    assert (job.state, first.strata.count()) == (Job.State.DONE, 2)
 
 
 def test_scores_weigh_each_stratum_by_its_share(

@@ -11,7 +11,6 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from assay.core.counted_nouns import amount
@@ -154,14 +153,7 @@ JUDGES = Listing(
     name="judges",
     noun=("judge", "judges"),
     columns=(
-        Column(
-            "name",
-            "Judge",
-            order="name",
-            head=True,
-            style="clip",
-            url=lambda row: reverse("machine_judge", args=[row["round"].uuid, row["uuid"]]),
-        ),
+        Column("name", "Judge", order="name", head=True, style="clip", url=("machine_judge", "round.uuid", "uuid")),
         Column("state", "State", order="state", show=lambda row: run_state(row["run"])),
         Column("kind", "Kind", order="kind", style="clip"),
         Column("graded", "Answered", order="graded", numeric=True),

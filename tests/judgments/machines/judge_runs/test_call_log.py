@@ -14,7 +14,7 @@ from assay.llm.judges.bulk_judging import Answered
 from assay.llm.model_reply import Reply
 from assay.llm.providers import Question
 from judgments.machines.judge_runs import judge_runs
-from judgments.machines.judge_runs.call_log import JudgeCallLog
+from judgments.machines.judge_runs.call_log import JudgeCallLog, used
 from judgments.models import JudgeRun, MachineJudgment, ModelCall, Pair
 from tests.judgments.machines.model_replies import choice_of, provider_at, with_texts
 
@@ -62,7 +62,7 @@ def test_rows_of_another_worker_stay_and_the_rest_is_stored(run: JudgeRun) -> No
     assert [row.call.grade for row in MachineJudgment.objects.order_by("pair") if row.call] == [3, 3, 1]
     assert ModelCall.objects.count() == 3
     # What was spent is what the ledger says, whoever wrote it.
-    assert JudgeCallLog(run, run.round.scale.values()).spent == pytest.approx(0.75)
+    assert used(ModelCall.objects.filter(run=run)) == (pytest.approx(0.75), 3)
 
 
 def test_a_pair_without_an_answer_goes_on_waiting(run: JudgeRun) -> None:
