@@ -129,15 +129,17 @@ def _parts(content: str) -> tuple[SafeString, SafeString | None]:
 def head(context: Context, content: str, *heading: Any) -> SafeString:
     """Render the head of a page: heading and description, then the actions.
 
-    Without a heading in the tag or the contents, the heading is the title of the page.
+    Without a heading in the tag or the contents, it is the block ``heading`` of the page, or else its title.
     """
     title, actions = _parts(content)
     if heading:
         title = format_html('<h1 dir="auto">{}</h1>{}', _text(context, heading), title)
     elif not re.search("<h[12][ >]", title):
-        named = context.render_context[BLOCK_CONTEXT_KEY].get_block("title").nodelist.render(context)
+        blocks = context.render_context[BLOCK_CONTEXT_KEY]
+        named = (blocks.get_block("heading") or blocks.get_block("title")).nodelist.render(context)
         title = format_html('<h1 dir="auto">{}</h1>{}', named, title)
-    return format_html('<div class="head"><div>{}</div>{}</div>', title, actions or "")
+    row = format_html('<div class="row row--tight">{}</div>', actions) if actions and actions.strip() else ""
+    return format_html('<div class="head"><div>{}</div>{}</div>', title, row)
 
 
 @register.simple_block_tag
