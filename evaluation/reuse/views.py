@@ -134,7 +134,7 @@ def _result_context(result: Reuse, together: list[str], given: dict[str, str]) -
         "chart": discovery_curve(result.curve, result.missed) if steps else None,
         "on_phone": discovery_curve(result.curve, result.missed, PHONE) if steps else None,
         "steps": [step for step in steps if step["depth"] in SHOWN_DEPTHS or step is steps[-1]],
-        "cutoffs": list(next(iter(result.judged.values()), {})),
+        "cutoffs": [f"Judged@{k}" for k in next(iter(result.judged.values()), {})],
         "judged": [
             (name, name in result.contributors, list(of.values())) for name, of in sorted(result.judged.items())
         ],

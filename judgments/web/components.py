@@ -210,8 +210,8 @@ def table(context: Context, content: str, label: str, *heads: Any, style: str = 
     """Render a table in a scroll box, labeled by a text or by the element ``#id``; without a label, only the table.
 
     ``"#Pairs"`` is a numeric column and ``"~Remove"`` a heading for screen readers only; a mark alone, also with
-    classes (``"#.name"``), applies to the next heading, or to each one of a list. Empty headings are left out. A
-    caption comes first in the block. With ``tall``, the box has a maximum height, perhaps only from that many rows on.
+    classes (``"#.name"``), applies to the next heading, or to each one of a list. Empty headings are left out; a blank
+    is an empty corner. A caption comes first in the block. With ``tall``, the box has a maximum height, perhaps only from that many rows on.
     """
     caption, end, rows = content.rpartition("</caption>")
     inside = [SafeString(caption + end), SafeString(rows)]
@@ -251,7 +251,9 @@ def _named(context: Context, value: Any, css: str) -> SafeString:
 
 def _headings(context: Context, heads: Iterable[Any]) -> Iterator[str]:
     for kind, css, head in _marked(heads):
-        if head:
+        if head == " ":
+            yield "<td></td>"
+        elif head:
             shown = _named(context, head, css)
             shown = format_html('<span class="sr">{}</span>', shown) if kind == "~" else shown
             yield format_html('<th scope="col"{}>{}</th>', _attributes({"class": css}), shown)
@@ -338,6 +340,14 @@ def act(text: str, name: str, *args: Any, style: str = "main", query: str = "") 
     """Render a link to the named route that looks like a button."""
     css = f"btn btn--{style}" if style else "btn"
     return format_html('<a class="{}" href="{}{}">{}</a>', css, reverse(name, args=args), query and f"?{query}", text)
+
+
+@register.simple_block_tag
+def choice(content: str, name: str, value: Any, chosen: Any = None, **attributes: Any) -> SafeString:
+    """Render a checkbox, or another type of button, with its label; it is checked if it is, or is among, the chosen."""
+    checked = value in chosen if isinstance(chosen, list | tuple) else str(value) == str(chosen)
+    given = _attributes({"type": "checkbox", "name": name, "value": str(value), "checked": checked} | attributes)
+    return format_html('<label class="choice"><input{}> <span>{}</span></label>', given, content)
 
 
 @register.simple_tag

@@ -229,7 +229,7 @@ def _at_stake(reader: Any, pair: Any, values: list[int]) -> dict[str, Any]:
     at_stake = [{**row, "low": row["values"][low], "high": row["values"][high]} for row in rows]
     at_stake = [{**row, "moves": row["high"] - row["low"]} for row in at_stake]
     effect = {"moves": effects.moves.get(pair.pk), "newer": effects.newer, "metric": effects.metric} if effects else {}
-    return {"at_stake": at_stake, "low": low, "high": high, "metric": "", "moves": None, **effect}
+    return {"at_stake": at_stake, "labels": [f"Label {low}", f"Label {high}"], "metric": "", "moves": None, **effect}
 
 
 def _same_query(request: HttpRequest, pair: Any) -> list[tuple[Any, list[int]]]:
