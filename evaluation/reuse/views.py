@@ -86,7 +86,8 @@ def reuse(request: HttpRequest, slug: str) -> HttpResponse:
     except NotValid as error:
         return render(request, "evaluation/reuse/reuse_empty.html", context | {"error": error})
     given = {"snapshot": str(snapshot.uuid), "metric": context["metric"], "relevant": str(grade)}
-    given |= {"together": ",".join(str(run.uuid) for run in context["runs"] if run.name in together)}
+    context["together_runs"] = [run for run in context["runs"] if run.name in together]
+    given |= {"together": ",".join(str(run.uuid) for run in context["together_runs"])}
     context |= _result_context(result, together, {key: value for key, value in given.items() if value})
     if file := _file_of(request, snapshot, result, len(withheld)):
         return file

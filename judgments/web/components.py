@@ -211,7 +211,8 @@ def table(context: Context, content: str, label: str, *heads: Any, style: str = 
 
     ``"#Pairs"`` is a numeric column and ``"~Remove"`` a heading for screen readers only; a mark alone, also with
     classes (``"#.name"``), applies to the next heading, or to each one of a list. Empty headings are left out; a blank
-    is an empty corner. A caption comes first in the block. With ``tall``, the box has a maximum height, perhaps only from that many rows on.
+    is an empty corner. A caption comes first in the block. With ``tall``, the box has a maximum height, perhaps only
+    from that many rows on.
     """
     caption, end, rows = content.rpartition("</caption>")
     inside = [SafeString(caption + end), SafeString(rows)]
@@ -335,6 +336,14 @@ def button(content: str, style: str = "", **attributes: Any) -> SafeString:
     return format_html("<button{}>{}</button>", _attributes({"class": css, "type": "submit"} | attributes), content)
 
 
+@register.simple_block_tag(takes_context=True)
+def press(
+    context: Context, content: str, route: str = "", *args: Any, style: str = "", **attributes: Any
+) -> SafeString:
+    """Render a form with nothing but a button, which posts to the named route or to the page itself."""
+    return post(context, button(content, style, **attributes), route, *args)
+
+
 @register.simple_tag
 def act(text: str, name: str, *args: Any, style: str = "main", query: str = "") -> SafeString:
     """Render a link to the named route that looks like a button."""
@@ -344,10 +353,14 @@ def act(text: str, name: str, *args: Any, style: str = "main", query: str = "") 
 
 @register.simple_block_tag
 def choice(content: str, name: str, value: Any, chosen: Any = None, **attributes: Any) -> SafeString:
-    """Render a checkbox, or another type of button, with its label; it is checked if it is, or is among, the chosen."""
-    checked = value in chosen if isinstance(chosen, list | tuple) else str(value) == str(chosen)
-    given = _attributes({"type": "checkbox", "name": name, "value": str(value), "checked": checked} | attributes)
-    return format_html('<label class="choice"><input{}> <span>{}</span></label>', given, content)
+    """Render a checkbox, or another type of button, with its label.
+
+    Its value, perhaps a row with a ``uuid``, is checked if it is the chosen one or among the chosen.
+    """
+    checked = value in chosen if isinstance(chosen, list | tuple) else value == chosen
+    own = {"type": "checkbox", "name": name, "checked": checked} | attributes
+    given = format_html('{} value="{}"', _attributes(own), getattr(value, "uuid", value))
+    return format_html('<label class="choice"><input{}> <span dir="auto">{}</span></label>', given, content)
 
 
 @register.simple_tag

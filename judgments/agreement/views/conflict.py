@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from assay.core.errors import NotAllowed, NotFound
@@ -110,9 +111,10 @@ class SettleForm(AssayForm):
 
     def __init__(self, round_: Round, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        grades = list(round_.scale.grades.all())
+        label = '{} <b>{}</b> <span class="muted">{}</span>'
         self.fields["grade"].choices = [
-            (one.value, f"{one.value} {one.label}{f': {one.cue}' if one.cue else ''}")
-            for one in round_.scale.grades.all()
+            (one.value, format_html(label, grade(one.value, grades[-1].value), one.label, one.cue)) for one in grades
         ]
 
     def clean(self) -> dict[str, Any]:
