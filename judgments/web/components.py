@@ -364,6 +364,28 @@ def choice(content: str, name: str, value: Any, chosen: Any = None, **attributes
 
 
 @register.simple_tag
+def copyable(text: str, key: Any = "secret", what: str = "") -> SafeString:
+    """Render a text with a button that copies it; screen readers say what it copies."""
+    place = key if isinstance(key, str) else f"secret-{key}"
+    said = format_html('<span class="sr"> {}</span>', what) if what else ""
+    copy = format_html('<button class="btn" type="button" data-copy="#{}" hidden>Copy{}</button>', place, said)
+    return format_html('<div class="secret"><code id="{}">{}</code>{}</div>', place, text, copy)
+
+
+@register.simple_tag
+def steps(at: int, *names: str) -> SafeString:
+    """Render the steps of a task, with the number of the current one."""
+    shown = SafeString("")
+    for place, name in enumerate(names, 1):
+        current = _attributes({"aria-current": "step" if place == at else ""})
+        state = "done" if place < at else "doing" if place == at else "todo"
+        named = format_html("<b>{}</b>", name) if place == at else name
+        row = '<li class="row row--tight"{}><span class="state" data-state="{}"></span><span>{}</span></li>'
+        shown += format_html(row, current, state, named)
+    return format_html('<ol class="row small" aria-label="Steps">{}</ol>', shown)
+
+
+@register.simple_tag
 def hidden(**values: Any) -> SafeString:
     """Render hidden fields; a list of values becomes as many fields of that name."""
     each = [
@@ -430,15 +452,16 @@ def select(
     name: str,
     choices: Iterable[Any],
     chosen: Any,
-    key: str | None = None,
+    key: Any = None,
     label: str = "",
     hidden: bool = False,
 ) -> SafeString:
     """Render a choice among (value, title) pairs, rows with a ``uuid`` or texts, with its label, perhaps hidden.
 
-    The id is the name unless ``key`` is another one; without an id, the label is an attribute.
+    The id is the name unless ``key`` is another one; a key that is no text stands after the name. Without an id, the
+    label is an attribute.
     """
-    key = name if key is None else key
+    key = name if key is None else key if isinstance(key, str) else f"{name}-{key}"
     shown = _attributes({"id": key, "name": name, "aria-label": "" if key else label})
     options = SafeString("".join(_option(context, choice, chosen) for choice in choices))
     css = SafeString(' class="sr"' if hidden else "")
