@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 CHANGED = 10
 TIERS = ("head", "torso", "tail")
+# The state that a verdict is shown as.
+SHAPES = {"better": "done", "worse": "fail", "equivalent": "done", "undecided": "doing"}
 WIDTH, NARROW, HEIGHT, LEFT, TOP, FOOT = 900.0, 340.0, 260.0, 44.0, 10.0, 34.0
 # A step function with more points is thinned out, because a screen cannot show them.
 MOST_POINTS = 300
@@ -93,6 +95,10 @@ class Part:
     trace: Sequence[Any]
     lists: Summary | None  # preferences of people who compared whole lists
     left: int  # planned queries that are not judged yet
+
+    @property
+    def shape(self) -> str:
+        return SHAPES[self.verdict]
 
     @property
     def beyond_plan(self) -> bool:

@@ -43,8 +43,6 @@ from pooling.queries import needs_form
 from pooling.queries.titles import first_titles
 from pooling.rounds import quick_start
 
-SHAPES = {"better": "done", "worse": "fail", "equivalent": "done", "undecided": "doing"}
-
 
 @takes_files
 @form_page
@@ -296,7 +294,7 @@ def _verdict(decision: Decision, hidden: bool) -> SafeString:
     if hidden:
         return state("todo", "hidden while you rate")
     verdicts = [one.verdict for one in decision.candidates.all()]
-    return format_html_join(" ", "{}", [[state(SHAPES[one], one)] for one in verdicts])
+    return format_html_join(" ", "{}", [[state(findings.SHAPES[one], one)] for one in verdicts])
 
 
 @get_page

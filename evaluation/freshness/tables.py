@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.text import capfirst
 
 from assay.core.counted_nouns import amount
 from assay.staleness.actions import ACTIONS
@@ -96,7 +97,7 @@ def _detail(one: Finding) -> dict[str, Any]:
     names = list(dict.fromkeys(name for line in one.detail for name in line if line[name] not in (None, "")))
     shown = one.detail[:MOST_LINES]
     return {
-        "columns": [DETAILS.get(name, name) for name in names],
+        "columns": [capfirst(DETAILS.get(name, name)) for name in names],
         "lines": [[_cell(name, line.get(name), one.signal.unit) for name in names] for line in shown],
         "more": len(one.detail) - len(shown),
     }

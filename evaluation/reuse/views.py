@@ -86,7 +86,8 @@ def reuse(request: HttpRequest, slug: str) -> HttpResponse:
     except NotValid as error:
         return render(request, "evaluation/reuse/reuse_empty.html", context | {"error": error})
     given = {"snapshot": str(snapshot.uuid), "metric": context["metric"], "relevant": str(grade)}
-    given |= {"together": ",".join(str(run.uuid) for run in context["runs"] if run.name in together)}
+    context["together_runs"] = [run for run in context["runs"] if run.name in together]
+    given |= {"together": ",".join(str(run.uuid) for run in context["together_runs"])}
     context |= _result_context(result, together, {key: value for key, value in given.items() if value})
     if file := _file_of(request, snapshot, result, len(withheld)):
         return file
@@ -134,7 +135,7 @@ def _result_context(result: Reuse, together: list[str], given: dict[str, str]) -
         "chart": discovery_curve(result.curve, result.missed) if steps else None,
         "on_phone": discovery_curve(result.curve, result.missed, PHONE) if steps else None,
         "steps": [step for step in steps if step["depth"] in SHOWN_DEPTHS or step is steps[-1]],
-        "cutoffs": list(next(iter(result.judged.values()), {})),
+        "cutoffs": [f"Judged@{k}" for k in next(iter(result.judged.values()), {})],
         "judged": [
             (name, name in result.contributors, list(of.values())) for name, of in sorted(result.judged.items())
         ],

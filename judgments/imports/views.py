@@ -16,7 +16,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.dateformat import format as date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.text import slugify
+from django.utils.text import capfirst, slugify
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotFound
@@ -244,7 +244,7 @@ def _first_rows(row: Upload) -> dict[str, Any]:
     """Return the first rows as read, without columns that are empty in all of them."""
     rows = row.preview["rows"]
     shown = [place for place in range(len(row.preview["columns"])) if any(cells[place] for cells in rows)]
-    names = [row.preview["columns"][place].replace("_", " ") for place in shown]
+    names = [capfirst(row.preview["columns"][place].replace("_", " ")) for place in shown]
     return {"columns": names, "rows": [[cells[place] for place in shown] for cells in rows]}
 
 

@@ -9,7 +9,7 @@ from django import template
 from django.template.context import Context
 from django.urls import reverse
 
-from judgments.hooks import PAGES, ROUND_TABS, PageEntry, RoundTab
+from judgments.hooks import PAGES, ROUND_TABS, PageEntry
 from judgments.models import Collection, Round
 from judgments.navigation import help as docs
 from judgments.navigation import search
@@ -35,6 +35,13 @@ class Link(NamedTuple):
 def route_of(context: Mapping[str, Any]) -> str:
     match = getattr(context.get("request"), "resolver_match", None)
     return (match.url_name or "") if match else ""
+
+
+@register.simple_tag(takes_context=True)
+def page_title(context: Context) -> str:
+    """Return the title of the page in the navigation."""
+    page = PAGES.get(route_of(context.flatten()))
+    return page.title if page else "Assay"
 
 
 @register.simple_tag(takes_context=True)
@@ -108,8 +115,11 @@ def _above(page: PageEntry, known: Mapping[str, Any], context: dict[str, Any]) -
     return links[::-1]
 
 
-@register.simple_tag
-def round_tabs(round_: Round, role: str) -> dict[str, list[RoundTab]]:
-    """Return the main tabs of the round and those under More."""
+@register.simple_tag(takes_context=True)
+def round_tabs(context: Context, round_: Round, role: str) -> dict[str, Any]:
+    """Return the main tabs of the round, those under More, and the route of the tab that the page belongs to."""
+    here, routes = route_of(context.flatten()), {tab.route for tab in ROUND_TABS}
+    while here in PAGES and here not in routes:
+        here = PAGES[here].parent
     tabs = [tab for tab in ROUND_TABS if role in tab.roles and tab.shown(round_)]
-    return {"main": [tab for tab in tabs if tab.main], "more": [tab for tab in tabs if not tab.main]}
+    return {"main": [tab for tab in tabs if tab.main], "more": [tab for tab in tabs if not tab.main], "here": here}

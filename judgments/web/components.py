@@ -129,15 +129,17 @@ def _parts(content: str) -> tuple[SafeString, SafeString | None]:
 def head(context: Context, content: str, *heading: Any) -> SafeString:
     """Render the head of a page: heading and description, then the actions.
 
-    Without a heading in the tag or the contents, the heading is the title of the page.
+    Without a heading in the tag or the contents, it is the block ``heading`` of the page, or else its title.
     """
     title, actions = _parts(content)
     if heading:
         title = format_html('<h1 dir="auto">{}</h1>{}', _text(context, heading), title)
     elif not re.search("<h[12][ >]", title):
-        named = context.render_context[BLOCK_CONTEXT_KEY].get_block("title").nodelist.render(context)
+        blocks = context.render_context[BLOCK_CONTEXT_KEY]
+        named = (blocks.get_block("heading") or blocks.get_block("title")).nodelist.render(context)
         title = format_html('<h1 dir="auto">{}</h1>{}', named, title)
-    return format_html('<div class="head"><div>{}</div>{}</div>', title, actions or "")
+    row = format_html('<div class="row row--tight">{}</div>', actions) if actions and actions.strip() else ""
+    return format_html('<div class="head"><div>{}</div>{}</div>', title, row)
 
 
 @register.simple_block_tag
@@ -208,8 +210,9 @@ def table(context: Context, content: str, label: str, *heads: Any, style: str = 
     """Render a table in a scroll box, labeled by a text or by the element ``#id``; without a label, only the table.
 
     ``"#Pairs"`` is a numeric column and ``"~Remove"`` a heading for screen readers only; a mark alone, also with
-    classes (``"#.name"``), applies to the next heading, or to each one of a list. Empty headings are left out. A
-    caption comes first in the block. With ``tall``, the box has a maximum height, perhaps only from that many rows on.
+    classes (``"#.name"``), applies to the next heading, or to each one of a list. Empty headings are left out; a blank
+    is an empty corner. A caption comes first in the block. With ``tall``, the box has a maximum height, perhaps only
+    from that many rows on.
     """
     caption, end, rows = content.rpartition("</caption>")
     inside = [SafeString(caption + end), SafeString(rows)]
@@ -249,7 +252,9 @@ def _named(context: Context, value: Any, css: str) -> SafeString:
 
 def _headings(context: Context, heads: Iterable[Any]) -> Iterator[str]:
     for kind, css, head in _marked(heads):
-        if head:
+        if head == " ":
+            yield "<td></td>"
+        elif head:
             shown = _named(context, head, css)
             shown = format_html('<span class="sr">{}</span>', shown) if kind == "~" else shown
             yield format_html('<th scope="col"{}>{}</th>', _attributes({"class": css}), shown)
@@ -331,11 +336,53 @@ def button(content: str, style: str = "", **attributes: Any) -> SafeString:
     return format_html("<button{}>{}</button>", _attributes({"class": css, "type": "submit"} | attributes), content)
 
 
+@register.simple_block_tag(takes_context=True)
+def press(
+    context: Context, content: str, route: str = "", *args: Any, style: str = "", **attributes: Any
+) -> SafeString:
+    """Render a form with nothing but a button, which posts to the named route or to the page itself."""
+    return post(context, button(content, style, **attributes), route, *args)
+
+
 @register.simple_tag
 def act(text: str, name: str, *args: Any, style: str = "main", query: str = "") -> SafeString:
     """Render a link to the named route that looks like a button."""
     css = f"btn btn--{style}" if style else "btn"
     return format_html('<a class="{}" href="{}{}">{}</a>', css, reverse(name, args=args), query and f"?{query}", text)
+
+
+@register.simple_block_tag
+def choice(content: str, name: str, value: Any, chosen: Any = None, **attributes: Any) -> SafeString:
+    """Render a checkbox, or another type of button, with its label.
+
+    Its value, perhaps a row with a ``uuid``, is checked if it is the chosen one or among the chosen.
+    """
+    checked = value in chosen if isinstance(chosen, list | tuple) else value == chosen
+    own = {"type": "checkbox", "name": name, "checked": checked} | attributes
+    given = format_html('{} value="{}"', _attributes(own), getattr(value, "uuid", value))
+    return format_html('<label class="choice"><input{}> <span dir="auto">{}</span></label>', given, content)
+
+
+@register.simple_tag
+def copyable(text: str, key: Any = "secret", what: str = "") -> SafeString:
+    """Render a text with a button that copies it; screen readers say what it copies."""
+    place = key if isinstance(key, str) else f"secret-{key}"
+    said = format_html('<span class="sr"> {}</span>', what) if what else ""
+    copy = format_html('<button class="btn" type="button" data-copy="#{}" hidden>Copy{}</button>', place, said)
+    return format_html('<div class="secret"><code id="{}">{}</code>{}</div>', place, text, copy)
+
+
+@register.simple_tag
+def steps(at: int, *names: str) -> SafeString:
+    """Render the steps of a task, with the number of the current one."""
+    shown = SafeString("")
+    for place, name in enumerate(names, 1):
+        current = _attributes({"aria-current": "step" if place == at else ""})
+        state = "done" if place < at else "doing" if place == at else "todo"
+        named = format_html("<b>{}</b>", name) if place == at else name
+        row = '<li class="row row--tight"{}><span class="state" data-state="{}"></span><span>{}</span></li>'
+        shown += format_html(row, current, state, named)
+    return format_html('<ol class="row small" aria-label="Steps">{}</ol>', shown)
 
 
 @register.simple_tag
@@ -405,15 +452,16 @@ def select(
     name: str,
     choices: Iterable[Any],
     chosen: Any,
-    key: str | None = None,
+    key: Any = None,
     label: str = "",
     hidden: bool = False,
 ) -> SafeString:
     """Render a choice among (value, title) pairs, rows with a ``uuid`` or texts, with its label, perhaps hidden.
 
-    The id is the name unless ``key`` is another one; without an id, the label is an attribute.
+    The id is the name unless ``key`` is another one; a key that is no text stands after the name. Without an id, the
+    label is an attribute.
     """
-    key = name if key is None else key
+    key = name if key is None else key if isinstance(key, str) else f"{name}-{key}"
     shown = _attributes({"id": key, "name": name, "aria-label": "" if key else label})
     options = SafeString("".join(_option(context, choice, chosen) for choice in choices))
     css = SafeString(' class="sr"' if hidden else "")

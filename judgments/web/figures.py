@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
@@ -71,6 +71,12 @@ def grade(value: int | None, top: int = 3, label: str = "") -> SafeString:
         return HOLE
     chip = format_html('<span class="grade" {}="{}">{}</span>', *_place(int(value), int(top)), value)
     return format_html('<span class="row row--tight nowrap">{} <span>{}</span></span>', chip, label) if label else chip
+
+
+@register.filter
+def chips(values: Iterable[int | None], top: int) -> list[SafeString]:
+    """Return grades as chips, such as the headings of a table."""
+    return [SafeString("none") if value is None else grade(value, top) for value in values]
 
 
 def _place(value: int, top: int) -> tuple[SafeString, int]:

@@ -168,8 +168,11 @@ class Page:
         return self.filters.get("q", "")
 
     @property
-    def choices(self) -> list[tuple[Choice, str]]:
-        return [(choice, self.filters.get(choice.key, "")) for choice in self.listing.choices]
+    def choices(self) -> list[tuple[Choice, list[tuple[str, str]], str]]:
+        return [
+            (choice, [("", "all"), *choice.options], self.filters.get(choice.key, ""))
+            for choice in self.listing.choices
+        ]
 
     @property
     def words(self) -> str:

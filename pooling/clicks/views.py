@@ -145,6 +145,7 @@ def source(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
             messages.success(request, f"Grades {made} created. The original labels stay unchanged.")
             return redirect("click_source", collection.slug, made.uuid)
     context = {"collection": collection, "source": row, "form": form, "compared": compared, **_figures(row)}
+    context["click_grades"] = [f"Click grade {grade}" for grade in compared.scale] if compared.cuts else []
     file = table_files.file_of(request, context["tables"], context)
     rows = row.labels.select_related("query", "document", "click_count")
     return file or answer(request, LABELS, rows, "pooling/clicks/click_source.html", context, form.status)

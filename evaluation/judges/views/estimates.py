@@ -56,12 +56,19 @@ def judge_estimates(request: HttpRequest, uuid: str, judge: str) -> HttpResponse
         "method": method,
         "methods": NAMES.items(),
         "metrics": known if result.metric in known else [result.metric, *known],
+        "heads": _heads(method, result.half),
         "rows": [_row(both, method) for both in result.runs],
         "notes": [note for note in notes if UNLIKE_NOTE not in note],
         "unlike": next((note for note in notes if UNLIKE_NOTE in note), ""),
         "address": request.GET.urlencode(),
     }
     return render(request, "evaluation/judges/estimates.html", context, status=422 if fault else 200)
+
+
+def _heads(method: str, half: float) -> list[str]:
+    """Return the headings of the numbers of a run."""
+    heads = ["Combined", "Interval", "People only", "Interval", "Machine only", "Relative width", "Queries saved"]
+    return [*heads, *["Lambda"] * (method == "ppi"), f"Queries for ±{half}", f"Queries for ±{half}, people only"]
 
 
 def half_of(text: str) -> float:

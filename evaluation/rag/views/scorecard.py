@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.text import Truncator
 
 from assay.coefficients.gate import reason_in_words
 from assay.core.counted_nouns import amount
@@ -84,8 +85,10 @@ def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "collection": row.collection,
         "sample_set": row,
         "systems": systems,
+        "several": len(systems) > 1,
         "described": any(system.description for system in systems),
         "cards": shown,
+        "names": [Truncator(card.system.name).chars(40) for card in shown],
         "hidden": len(cards) - len(shown),
         # Notes name their system; identical notes are shown once.
         "notes": list(dict.fromkeys(note for card in shown for note in [*card.notes, *_unfinished_critics(card)])),

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
 
+from assay.core.counted_nouns import amount
 from assay.metrics.metric import TIE
 from evaluation.freshness import freshness
 from evaluation.models import Score, Scoring
@@ -28,6 +29,7 @@ from judgments.snapshots.snapshots import chosen_snapshot
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.downloads import attachment
+from judgments.web.figures import percent
 from judgments.web.lists import Listing, download
 from judgments.web.pages import get_page
 from pooling.runs import downloads
@@ -144,10 +146,12 @@ def _board(
         "left_out": len(left_out),
         "more": len(rows) - len(shown),
         "apart": apart,
-        "levels": sorted({score.level for score in scores}),
+        "levels": (levels := sorted({score.level for score in scores})),
+        "interval_head": f"{percent(levels[0])} interval" if len(levels) == 1 else "Interval",
         "methods": sorted({score.method for score in scores}),
         "axis": intervals.axis_head(_axis(shown)),
-        "tiers": leaderboard.by_tier(rows),
+        "tiers": (tiers := leaderboard.by_tier(rows)),
+        "tier_heads": [f"{tier}, {amount(many, 'query', 'queries')}" for tier, many in tiers.heads] if tiers else [],
         "tier_chart": _tier_chart(rows, metric),
         "cautions": leaderboard.cautions(rows),
         "reference_uuid": next((row.scoring.run.uuid for row in rows if row.name == apart.reference), ""),

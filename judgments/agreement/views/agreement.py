@@ -159,6 +159,7 @@ def _tables(request: HttpRequest, round_: Round, summary: AgreementSummary) -> d
     report, by_query = summary.agreement, summary.by_query
     without = left_out(summary.without, report, round_.gate_coefficient)
     others = {row.rater: row for row in without}
+    lines = list(matrix(report, weights))
     return {
         "coefficient_without": title(coefficient_without(round_.gate_coefficient)),
         "differs_most": differs_most(without),
@@ -166,7 +167,8 @@ def _tables(request: HttpRequest, round_: Round, summary: AgreementSummary) -> d
         "weights": weights,
         "all_weights": WEIGHTS,
         "least": LEAST_SHARED,
-        "matrix": [(rater, names.get(rater, ""), cells, others.get(rater)) for rater, cells in matrix(report, weights)],
+        "matrix": [(rater, names.get(rater, ""), cells, others.get(rater)) for rater, cells in lines],
+        "pseudonyms": [rater for rater, _ in lines],
         "confusion": confusion(round_, summary.confusion),
         "hidden": summary.hidden,
         "by_grade": by_grade(round_, report),

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.html import format_html
+
 from assay.coefficients import COEFFICIENTS
 from assay.coefficients.gate import BANDS, Band, GateAnswer, State, band, reading, reason_in_words
 from assay.coefficients.rater_pairs import LEAST_SHARED
 from judgments.models import Grade, Query, Round
+from judgments.web import figures
 
 WEIGHTS = ("quadratic", "linear", "unweighted")
 # Short descriptions of coefficients whose own description is too long for a table.
@@ -186,7 +189,9 @@ def confusion(round_: Round, counted: dict[tuple[int, int], int]) -> dict[str, A
     ]
     apart = {key: number for key, number in counted.items() if key[0] != key[1]}
     widest = max(apart.items(), key=lambda item: (item[1], item[0]), default=None)
-    return {"grades": grades, "rows": rows, "n": sum(counted.values()), "widest": widest, "top": grades[-1].value}
+    top = grades[-1].value
+    heads = [format_html('{}<span class="sr">{}</span>', figures.grade(one.value, top), one.label) for one in grades]
+    return {"heads": heads, "rows": rows, "n": sum(counted.values()), "widest": widest, "top": top}
 
 
 def _cell(number: int, most: int) -> dict[str, int]:

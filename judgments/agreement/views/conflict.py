@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from assay.core.errors import NotAllowed, NotFound
@@ -110,9 +111,10 @@ class SettleForm(AssayForm):
 
     def __init__(self, round_: Round, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        grades = list(round_.scale.grades.all())
+        label = '{} <b>{}</b> <span class="muted">{}</span>'
         self.fields["grade"].choices = [
-            (one.value, f"{one.value} {one.label}{f': {one.cue}' if one.cue else ''}")
-            for one in round_.scale.grades.all()
+            (one.value, format_html(label, grade(one.value, grades[-1].value), one.label, one.cue)) for one in grades
         ]
 
     def clean(self) -> dict[str, Any]:
@@ -229,7 +231,7 @@ def _at_stake(reader: Any, pair: Any, values: list[int]) -> dict[str, Any]:
     at_stake = [{**row, "low": row["values"][low], "high": row["values"][high]} for row in rows]
     at_stake = [{**row, "moves": row["high"] - row["low"]} for row in at_stake]
     effect = {"moves": effects.moves.get(pair.pk), "newer": effects.newer, "metric": effects.metric} if effects else {}
-    return {"at_stake": at_stake, "low": low, "high": high, "metric": "", "moves": None, **effect}
+    return {"at_stake": at_stake, "labels": [f"Label {low}", f"Label {high}"], "metric": "", "moves": None, **effect}
 
 
 def _same_query(request: HttpRequest, pair: Any) -> list[tuple[Any, list[int]]]:

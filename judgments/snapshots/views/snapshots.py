@@ -23,6 +23,7 @@ from judgments.snapshots.views.changed_pairs import address
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.downloads import attachment
+from judgments.web.figures import grade
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
 from judgments.web.pages import finish, form_page, get_page
@@ -165,7 +166,7 @@ def _preview(collection: Collection, what: dict[str, Any], reader: Any) -> dict[
         "bars": bars(settled.by_grade, grades),
         "withheld": grade_visibility.hiding_round(reader, collection, lambda: settled.documents) is not None,
         "top": max(grades, default=3),
-        "grades": list(grades.items()),
+        "grades": [grade(value, max(grades), label) for value, label in grades.items()],
         "rules": _rules(preview, grades),
         "held": [{"one": one, "shape": SHAPES[one.state], "words": WORDS[one.state]} for one in preview.held],
         "failed": preview.failed,

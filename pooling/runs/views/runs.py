@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
+from django.utils.text import Truncator
 
 from judgments.charts import charts, table_files
 from judgments.models import Collection
@@ -111,7 +112,7 @@ def _picture(collection: Collection, runs: Sequence[Run], shared: overlap.Overla
             (name, [_cell(share, one == two) for two, share in enumerate(row)])
             for one, (name, row) in enumerate(matrix.rows)
         ],
-        "names": names,
+        "names": [Truncator(name).chars(12) for name in names],
         "tables": (parts, matrix),
         "all_runs": len(runs),
         "chart": part_bars(

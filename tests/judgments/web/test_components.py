@@ -1,5 +1,6 @@
 """Page components: their markup, and that data is escaped."""
 
+import re
 from types import SimpleNamespace
 
 from django.template import Context, Template
@@ -87,8 +88,47 @@ def test_head_shows_the_title_of_the_page_unless_it_has_its_own():
     )
     assert '<h1 dir="auto">Round 7</h1>' in render('{% head "Round " 7 %}{% endhead %}')
     assert render("{% head %}<h1>Own</h1>{% then %}<a></a>{% endhead %}") == (
-        '<div class="head"><div><h1>Own</h1></div><a></a></div>'
+        '<div class="head"><div><h1>Own</h1></div><div class="row row--tight"><a></a></div></div>'
     )
+    named = page.source.replace("{% block content", "{% block heading %}Runs{% endblock %}{% block content")
+    assert '<h1 dir="auto">Runs</h1>' in Template(named).render(Context({"base": base, "name": "<b>"}))
+
+
+def test_press_posts_its_button():
+    assert render('{% press "logout" style="quiet" name="act" value="end" %}End{% endpress %}') == (
+        '<form method="post" action="/logout/"><button class="btn btn--quiet" type="submit" name="act" value="end">End'
+        "</button></form>"
+    )
+
+
+def test_choice_is_checked_if_it_is_among_the_chosen():
+    shown = render(
+        '{% for one in runs %}{% choice "run" one chosen=some %}{{ one }}{% endchoice %}{% endfor %}',
+        runs=["a", "<b>"],
+        some=["<b>"],
+    )
+    assert shown == (
+        '<label class="choice"><input type="checkbox" name="run" value="a"> <span dir="auto">a</span></label>'
+        '<label class="choice"><input type="checkbox" name="run" checked value="&lt;b&gt;"> '
+        '<span dir="auto">&lt;b&gt;</span></label>'
+    )
+    assert " checked" in render('{% choice "reason" "" chosen="" type="radio" %}None{% endchoice %}')
+
+
+def test_steps_before_the_current_one_are_done():
+    shown = render('{% steps 2 "Choose" "Review" "Store" %}')
+    assert re.findall('data-state="([a-z]+)"', shown) == ["done", "doing", "todo"]
+    assert shown.count("aria-current") == 1
+
+
+def test_copyable_text_has_a_button_that_says_what_it_copies():
+    shown = render('{% copyable command key=2 what="the command" %}', command="a < b")
+    assert '<code id="secret-2">a &lt; b</code>' in shown
+    assert 'data-copy="#secret-2" hidden>Copy<span class="sr"> the command</span>' in shown
+
+
+def test_a_blank_heading_is_an_empty_corner():
+    assert "<thead><tr><td></td><th" in render('{% table "" " " "A" %}{% endtable %}')
 
 
 def test_cells_have_marks_and_classes_and_are_escaped():

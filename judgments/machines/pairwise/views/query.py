@@ -72,6 +72,7 @@ def query(request: HttpRequest, uuid: str, run: str, query: str) -> HttpResponse
         "query_scores": query_scores,
         "svg": mark_safe(query_scores.svg),  # noqa: S308 (made by matrix_svg, which escapes every text)
         "matrix": _table(query_scores),
+        "doc_ids": [doc_id for doc_id, _ in query_scores.table],
         "scores": [(one, signed(one.score)) for one in query_scores.documents],
         "square": len(query_scores.documents) / MOST_SQUARES if len(query_scores.documents) > MOST_SQUARES else None,
         "first_share": percent(query_scores.place.share),

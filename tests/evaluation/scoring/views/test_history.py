@@ -51,7 +51,7 @@ def test_nothing_scored(collection, get):
 def test_a_snapshot_on_which_nothing_was_scored_offers_no_empty_choice(first, get):
     html = get().content.decode()
     assert "No scores" in html
-    assert "<h1>Scores over time</h1>" in html
+    assert '<h1 dir="auto">Scores over time</h1>' in html
     assert 'id="metric"' not in html
 
 

@@ -295,6 +295,6 @@ def test_personal_data_in_queries_is_shown_and_removed_on_request(client_of, col
     shown = client.get(page)
     assert [question.name for question in shown.context["form"].questions] == ["redact"]
     assert b"W59" in shown.content
-    assert shown.context["first_rows"]["columns"] == ["query id", "query"]
+    assert shown.context["first_rows"]["columns"] == ["Query id", "Query"]
     client.post(page, {"redact": "on"})
     assert Query.objects.get(query_id="q2").text == "mail [e-mail]"
