@@ -367,8 +367,8 @@ def choice(content: str, name: str, value: Any, chosen: Any = None, **attributes
 def copyable(text: str, key: Any = "secret", what: str = "") -> SafeString:
     """Render a text with a button that copies it; screen readers say what it copies."""
     place = key if isinstance(key, str) else f"secret-{key}"
-    said = format_html('<span class="sr"> {}</span>', what) if what else ""
-    copy = format_html('<button class="btn" type="button" data-copy="#{}" hidden>Copy{}</button>', place, said)
+    spoken = format_html('<span class="sr"> {}</span>', what) if what else ""
+    copy = format_html('<button class="btn" type="button" data-copy="#{}" hidden>Copy{}</button>', place, spoken)
     return format_html('<div class="secret"><code id="{}">{}</code>{}</div>', place, text, copy)
 
 

@@ -176,7 +176,7 @@ def test_the_commands_on_the_page_work(
     shown = {}
     for user, scopes in ((lead, ["write"]), (rater, ["read", "rate"])):
         page = client_of(user).post(reverse("tokens"), {"name": "x", "scopes": scopes}, headers={"host": host})
-        shown[user] = re.findall(r'<code id="command\d+">(.*?)</code>', page.content.decode(), re.S)
+        shown[user] = re.findall(r'<code id="secret-\d+">(.*?)</code>', page.content.decode(), re.S)
         for command in map(html.unescape, shown[user]):
             done = subprocess.run(
                 ["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False

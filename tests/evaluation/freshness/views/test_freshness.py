@@ -108,7 +108,7 @@ def test_recorded_and_counted_changes_have_their_own_columns():
     detail = ({"on": "2026-03-01", "note": "boats"}, {"category": "boats", "documents": 1_200})
     report = Report((Finding(SIGNALS["category"], "stale", 1.0, 0.0, "said", None, detail),), ())
     (row,) = signal_rows(Freshness(report, None))
-    assert row["columns"] == ["on", "note", "category", "documents"]
+    assert row["columns"] == ["On", "Note", "Category", "Documents"]
     assert [[text for text, _ in line] for line in row["lines"]] == [
         ["2026-03-01", "boats", "", ""],
         ["", "", "boats", "1,200"],
