@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.click_logs import position_of, without_query
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault, checked_id
+from assay.formats.grade_cells import checked_id
 from assay.formats.json_lines import Element, dump, id_text, objects
 from assay.formats.queries import query_fault
 from assay.formats.query_log_ubi import ACTIONS, named_index
@@ -83,17 +83,14 @@ def _actions(columns: Mapping[str, str]) -> dict[object, str]:
 
 
 def _taken(element: Element, meant: Mapping[object, str], tally: Tally, is_event: bool) -> Iterator[ClickRow]:
-    try:
+    with tally.rejecting(element.line, raw=element.raw):
         row = _event(element, meant[element.of["action_name"]]) if is_event else _search(element)
-    except RowFault as fault:
-        tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
-        return
-    if not row.query.strip() and not (row.search_id and is_event):
-        without_query(tally, element.line)
-        return
-    note_unusual(tally, element.line, row.doc_id)
-    tally.put("accepted")
-    yield row
+        if not row.query.strip() and not (row.search_id and is_event):
+            without_query(tally, element.line)
+            return
+        note_unusual(tally, element.line, row.doc_id)
+        tally.put("accepted")
+        yield row
 
 
 def _event(element: Element, what: str) -> ClickRow:

@@ -8,11 +8,11 @@ from typing import Any, BinaryIO
 from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.column_names import DOC_ID, QUERY_ID
 from assay.formats.delimited import Columns, check_mapping, names_of, read_table
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault, checked_id
+from assay.formats.grade_cells import checked_id
 from assay.formats.grade_cells import count as whole_number
 from assay.formats.json_lines import objects
 from assay.formats.json_rows import write_objects
@@ -62,14 +62,11 @@ class ClickBooks:
         if "query_id" not in of and not of.get("query", "").strip():
             without_query(self._tally, line)
             return
-        try:
+        with self._tally.rejecting(line, raw=raw):
             row = self._row(of, line)
-        except RowFault as fault:
-            self._tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
-            return
-        note_unusual(self._tally, line, row.doc_id)
-        self._tally.put(bin)
-        yield row
+            note_unusual(self._tally, line, row.doc_id)
+            self._tally.put(bin)
+            yield row
 
     def _look_at_columns(self, of: Mapping[str, str], line: int) -> None:
         self._looked = True

@@ -8,10 +8,10 @@ from typing import Any, BinaryIO
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
 from assay.core.ids import id_fault
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.delimited import Columns, read_table
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault
+from assay.formats.grade_cells import Keyed, Pick
 from assay.formats.json_lines import Element, dump, id_text, objects, parse
 from assay.formats.json_rows import write_objects
 from assay.formats.parquet import parquet_objects, write_parquet_objects
@@ -105,12 +105,9 @@ def _parse_parquet(content: Content, tally: Tally, *, conflicts: Pick | None = N
 def _documents(elements: Iterable[Element], tally: Tally, conflicts: Pick | None) -> Iterator[DocumentRow]:
     by_key: Keyed[DocumentRow] = Keyed(tally, conflicts)
     for element in elements:
-        try:
+        with tally.rejecting(element.line, raw=element.raw):
             row, repaired = _document(element, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, element.line, str(fault), fix=tally.expected, raw=element.raw)
-            continue
-        _keep(row, by_key, tally, element.raw, repaired)
+            _keep(row, by_key, tally, element.raw, repaired)
     yield from by_key.rows()
 
 

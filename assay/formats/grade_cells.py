@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from assay.core.ids import id_fault
-from assay.core.read_report import MAX_RAW, Tally
+from assay.core.read_report import MAX_RAW, RowFault, Tally
 from assay.formats.trec_lines import number
 
 Row = TypeVar("Row")
@@ -32,14 +32,6 @@ class Fault(NamedTuple):
     fix: str
 
 
-class RowFault(ValueError):
-    """Raised for a row that cannot be used."""
-
-    def __init__(self, code: str, what: str, fix: str = "") -> None:
-        super().__init__(what)
-        self.code, self.fix = code, fix
-
-
 def checked_id(text: str, name: str = "document id", *, spaces: bool = True) -> str:
     """Return an id, or raise `RowFault` if it is invalid."""
     if fault := id_fault(text, spaces=spaces):
@@ -57,7 +49,7 @@ def scale_grade(text: str, grades: tuple[int, ...] | None) -> tuple[int, bool]:
     >>> scale_grade("2.5", (0, 1, 2, 3))
     Traceback (most recent call last):
         ...
-    assay.formats.grade_cells.RowFault: the grade 2.5 is a fraction
+    assay.core.read_report.RowFault: the grade 2.5 is a fraction
     """
     known = f"one of {', '.join(map(str, grades))}" if grades is not None else "a whole number"
     if _WHOLE.fullmatch(text) and len(text) <= MAX_DIGITS:

@@ -12,8 +12,7 @@ from sys import float_info
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from assay.core.errors import NotValid
-from assay.core.read_report import MAX_RAW, Tally
-from assay.formats.grade_cells import RowFault
+from assay.core.read_report import MAX_RAW, RowFault, Tally
 from assay.formats.value_kinds import value_kind
 
 if TYPE_CHECKING:
@@ -54,15 +53,11 @@ def objects(content: HasLines, tally: Tally) -> Iterator[Element]:
         if not text.strip():
             tally.put_blank(line)
             continue
-        try:
+        with tally.rejecting(line, raw=text):
             value = parse(text)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=tally.expected, raw=text)
-            continue
-        if isinstance(value, dict):
+            if not isinstance(value, dict):
+                raise RowFault("E24", "not a JSON object")
             yield Element(line, value, text)
-        else:
-            tally.reject("E24", line, "not a JSON object", fix=tally.expected, raw=text)
 
 
 def list_elements(content: Content, tally: Tally, most: int) -> Iterator[tuple[int, Any, str]]:

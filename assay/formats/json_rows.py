@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, TypeGuard, TypeVar
 
-from assay.core.read_report import Tally
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
+from assay.core.read_report import RowFault, Tally
+from assay.formats.grade_cells import Keyed, Pick, checked_id
 from assay.formats.json_lines import Element, dump, id_text, objects
 from assay.formats.reader import Read, note_unusual, reader
 from assay.formats.text_lines import Content
@@ -27,17 +27,14 @@ def rows(
     """Yield the rows of a JSONL file; every line is counted in one bin."""
     by_key: Keyed[Row] = Keyed(tally, pick)
     for element in objects(content, tally):
-        try:
+        with tally.rejecting(element.line, raw=element.raw):
             row, repaired = read_row(element, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
-            continue
-        bin = "repaired" if repaired else "accepted"
-        if key is None:
-            tally.put(bin)
-            yield row
-        else:
-            by_key.add(*key(row), row, element.line, element.raw, bin)
+            bin = "repaired" if repaired else "accepted"
+            if key is None:
+                tally.put(bin)
+                yield row
+            else:
+                by_key.add(*key(row), row, element.line, element.raw, bin)
     yield from by_key.rows()
 
 

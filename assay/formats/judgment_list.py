@@ -11,9 +11,9 @@ from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, scale_grade
+from assay.formats.grade_cells import Keyed, Pick, checked_id, scale_grade
 from assay.formats.json_lines import id_text, list_elements, refuse_unstorable
 from assay.formats.queries import note_personal, query_fault
 from assay.formats.reader import note_unusual, reader
@@ -96,23 +96,17 @@ def _parse(
         tally.refuse("does not begin with [, so it is not a JSON array")
     for place, (line, value, _) in enumerate(list_elements(content, tally, MAX_TEXT)):
         tally.read()
-        try:
+        with tally.rejecting(line, column=f"[{place}]"):
             query_id, ratings = _query(value, texts, line, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=f"[{place}]")
-            continue
-        tally.put("header")
-        for number, rating in enumerate(ratings):
-            tally.read()
-            where = f"[{place}].ratings[{number}]"
-            raw = json.dumps(rating, ensure_ascii=False)
-            try:
-                row, repaired = _label(rating, query_id, texts[query_id], line, tally, grades)
-            except RowFault as fault:
-                tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, raw=raw, column=where)
-                continue
-            key = (query_id, row.doc_id)
-            by_key.add(key, row.grade, row, line, f"{where} {raw}", "repaired" if repaired else "accepted")
+            tally.put("header")
+            for number, rating in enumerate(ratings):
+                tally.read()
+                where = f"[{place}].ratings[{number}]"
+                raw = json.dumps(rating, ensure_ascii=False)
+                with tally.rejecting(line, raw=raw, column=where):
+                    row, repaired = _label(rating, query_id, texts[query_id], line, tally, grades)
+                    key = (query_id, row.doc_id)
+                    by_key.add(key, row.grade, row, line, f"{where} {raw}", "repaired" if repaired else "accepted")
     for row in by_key.rows():
         if row.grade is not None:
             tally.grade(row.grade)

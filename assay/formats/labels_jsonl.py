@@ -13,9 +13,9 @@ from typing import Any, BinaryIO
 from assay.core.errors import NotValid, UnreadableInput
 from assay.core.outcomes import OUTCOMES
 from assay.core.qrels import MachineSource
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Pick, RowFault
+from assay.formats.grade_cells import Pick
 from assay.formats.json_lines import Element
 from assay.formats.json_rows import ids, is_number, rows, text, values_of, write_objects
 from assay.formats.reader import open_as, reader

@@ -16,10 +16,10 @@ from typing import BinaryIO
 from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, scale_grade, share
+from assay.formats.grade_cells import Keyed, Pick, checked_id, scale_grade, share
 from assay.formats.labels_jsonl import MachineLabel
 from assay.formats.queries import query_id_fault
 from assay.formats.reader import note_unusual, reader
@@ -65,17 +65,14 @@ def _read_labels(
     by_key = Keyed[LaraLabel](tally, conflicts)
     for cells, probabilities in _pairs(content, tally, columns, delimiter):
         text = cells.of["annotation"].strip()
-        try:
+        with tally.rejecting(cells.line, raw=cells.raw, column="annotation"):
             grade, repaired = (None, False) if not text else scale_grade(text, tuple(range(len(probabilities))))
-        except RowFault as fault:
-            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw, column="annotation")
-            continue
-        if repaired:
-            tally.once("W32", cells.line, f"the grade is written as {text}", done=f"read as {grade}")
-        query_id, doc_id = cells.of["topic_id"], cells.of["doc_id"]
-        row = LaraLabel(query_id, doc_id, grade, line=cells.line, probabilities=probabilities)
-        bin = "repaired" if repaired or cells.repaired else "accepted"
-        by_key.add((query_id, doc_id), grade, row, cells.line, cells.raw, bin)
+            if repaired:
+                tally.once("W32", cells.line, f"the grade is written as {text}", done=f"read as {grade}")
+            query_id, doc_id = cells.of["topic_id"], cells.of["doc_id"]
+            row = LaraLabel(query_id, doc_id, grade, line=cells.line, probabilities=probabilities)
+            bin = "repaired" if repaired or cells.repaired else "accepted"
+            by_key.add((query_id, doc_id), grade, row, cells.line, cells.raw, bin)
     for label in by_key.rows():
         if label.grade is not None:
             tally.grade(label.grade)
@@ -112,18 +109,15 @@ def _pairs(
     for cells in read_table(content, tally, _COLUMNS, mapping=columns, delimiter=delimiter):
         if places is None:
             places = _grades_of(cells, tally)
-        try:
+        with tally.rejecting(cells.line, raw=cells.raw):
             for name, value in (("topic_id", cells.of["topic_id"]), ("doc_id", cells.of["doc_id"])):
                 if name == "doc_id":
                     checked_id(value)
                 elif fault := query_id_fault(value):
                     raise RowFault(*fault)
             probabilities = _probabilities(cells, places)
-        except RowFault as problem:
-            tally.reject(problem.code, cells.line, str(problem), fix=problem.fix, raw=cells.raw)
-            continue
-        note_unusual(tally, cells.line, cells.of["topic_id"], cells.of["doc_id"])
-        yield cells, probabilities
+            note_unusual(tally, cells.line, cells.of["topic_id"], cells.of["doc_id"])
+            yield cells, probabilities
 
 
 def _grades_of(cells: Cells, tally: Tally) -> dict[str, int]:

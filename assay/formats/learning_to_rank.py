@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import BinaryIO
 
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
+from assay.formats.grade_cells import Keyed, Pick, checked_id
 from assay.formats.queries import note_personal, query_fault
 from assay.formats.reader import filled_lines, note_unusual, reader
 from assay.formats.row_types import LabelRow
@@ -42,16 +42,13 @@ def _parse(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> 
     texts: dict[str, str] = {}
     by_key: Keyed[LabelRow] = Keyed(tally, conflicts)
     for line, text in filled_lines(content.lines(), tally):
-        try:
+        with tally.rejecting(line, raw=text):
             if text.lstrip().startswith("#"):
                 _note_query(text, texts, tally, line)
                 continue
             row: LabelRow = _row(text, line, texts, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, raw=text)
-            continue
-        note_unusual(tally, line, row.doc_id)
-        by_key.add((row.query_id, row.doc_id), row.grade, row, line, text)
+            note_unusual(tally, line, row.doc_id)
+            by_key.add((row.query_id, row.doc_id), row.grade, row, line, text)
     for row in by_key.rows():
         tally.grade(row.grade or 0)
         yield row

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.core.counted_nouns import amount
 from assay.core.ids import id_fault
-from assay.core.read_report import MAX_RAW, Tally
+from assay.core.read_report import MAX_RAW, RowFault, Tally
 from assay.formats.column_names import DOC_ID
-from assay.formats.grade_cells import RowFault
 from assay.formats.grade_cells import count as whole_number
 from assay.formats.queries import query_fault
 from assay.formats.row_types import LogRow
@@ -63,16 +62,13 @@ class LogBooks:
             self._tally.put("rejected")
             self._tally.once("W50", line, "a search without a query", done="left out")
             return
-        try:
+        with self._tally.rejecting(line, raw=raw):
             row = self._row(of, line)
-        except RowFault as fault:
-            self._tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
-            return
-        if of.get("count") is None or self._repeated == "each":
-            self._tally.put(bin)
-            yield row
-        else:
-            self._count(row, raw, bin)
+            if of.get("count") is None or self._repeated == "each":
+                self._tally.put(bin)
+                yield row
+            else:
+                self._count(row, raw, bin)
 
     def take_cells(self, cells: Cells) -> Iterator[LogRow]:
         """Add one record of a table."""

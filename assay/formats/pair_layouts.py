@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.counted_nouns import amount
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.core.text_column import Texts
 from assay.formats.column_names import BEIR_HEADER
 from assay.formats.column_reader import (
@@ -26,7 +26,7 @@ from assay.formats.column_reader import (
 )
 from assay.formats.csv_columns import CsvLayout, split_cells
 from assay.formats.delimited import Cells
-from assay.formats.grade_cells import Keyed, Pick, RowFault, any_grade, checked_id, scale_grade
+from assay.formats.grade_cells import Keyed, Pick, any_grade, checked_id, scale_grade
 from assay.formats.reader import filled_lines, note_unusual
 from assay.formats.row_columns import Coded, Column, Meant
 from assay.formats.row_types import LabelRow, RunRow, SubtopicRow
@@ -171,21 +171,18 @@ class BeirQrels(_Labels[LabelRow]):
 
     def _add(self, text: str, line: int, tally: Tally, by_key: Keyed[LabelRow]) -> None:
         parts = text.split("\t")
-        try:
+        with tally.rejecting(line, raw=text):
             if len(parts) != 3:
                 fix = "expected query, document and grade, separated by tabs"
                 raise RowFault("E10", f"{amount(len(parts), 'column')} instead of 3", fix)
             key = checked_id(parts[0], "query id"), checked_id(parts[1])
             value, repaired = scale_grade(parts[2].strip(), self.grades)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=text)
-            return
-        if repaired:
-            tally.once("W32", line, f"the grade is written as {parts[2]}", done=f"read as {value}")
-        note_unusual(tally, line, *key)
-        by_key.add(
-            key, value, LabelRow(*key, value, "2", line=line), line, text, "repaired" if repaired else "accepted"
-        )
+            if repaired:
+                tally.once("W32", line, f"the grade is written as {parts[2]}", done=f"read as {value}")
+            note_unusual(tally, line, *key)
+            by_key.add(
+                key, value, LabelRow(*key, value, "2", line=line), line, text, "repaired" if repaired else "accepted"
+            )
 
 
 class _Run(Layout[RunRow]):

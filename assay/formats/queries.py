@@ -13,11 +13,11 @@ from typing import Any, BinaryIO
 from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape, unescape
 from assay.core.ids import id_fault
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.column_names import note_rest
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.format import Format
-from assay.formats.grade_cells import Fault, RowFault, count, share
+from assay.formats.grade_cells import Fault, count, share
 from assay.formats.json_lines import Element, objects
 from assay.formats.json_rows import write_objects
 from assay.formats.parquet import parquet_objects, write_parquet_objects
@@ -252,13 +252,10 @@ def read_queries(records: Iterable[Cells], tally: Tally) -> Iterator[QueryRow]:
     by_id: dict[str, QueryRow] = {}
     numbered = False
     for cells in records:
-        try:
+        with tally.rejecting(cells.line, raw=cells.raw):
             row = _row(cells)
-        except RowFault as fault:
-            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw)
-            continue
-        numbered = "query_id" not in cells.of
-        keep_query(row, by_id, tally, cells.raw, "repaired" if cells.repaired else "accepted")
+            numbered = "query_id" not in cells.of
+            keep_query(row, by_id, tally, cells.raw, "repaired" if cells.repaired else "accepted")
     ids = numbered_ids(by_id) if numbered else {}
     for row in by_id.values():
         yield replace(row, query_id=ids[row.query]) if numbered else row
@@ -362,15 +359,12 @@ def _parse_parquet(content: Content, tally: Tally) -> Iterator[QueryRow]:
 def _records(elements: Iterable[Element], tally: Tally) -> Iterator[Cells]:
     numbered: bool | None = None
     for element in elements:
-        try:
+        with tally.rejecting(element.line, raw=element.raw):
             cells = _element_cells(element, tally)
             numbered = "query_id" not in cells.of if numbered is None else numbered
             if ("query_id" not in cells.of) is not numbered:
                 raise RowFault("E23", f"a query {'with' if numbered else 'without'} an id, unlike earlier queries")
-        except RowFault as fault:
-            tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
-            continue
-        yield cells
+            yield cells
 
 
 def _element_cells(element: Element, tally: Tally) -> Cells:

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from assay.core.csv_cells import escape
 from assay.core.ids import id_fault
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.column_reader import Lines, Plain, Warned, count_grades, plain_ids, rows_in_columns
 from assay.formats.csv_columns import CsvLayout, whole_numbers
 from assay.formats.delimited import Cells, Columns
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, count, scale_grade
+from assay.formats.grade_cells import Keyed, Pick, checked_id, count, scale_grade
 from assay.formats.queries import could_be_query, query_fault, query_id_fault
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_columns import Coded, Column, Meant, RowColumns
@@ -236,14 +236,11 @@ def add_rating(
     if "query_id" not in cells.of and "query" not in cells.of:
         expected = "expected a column query_id or query; map a column (columns: query_id=NAME)"
         tally.refuse("the header has neither query_id nor query", line=1, expected=expected, code="F04")
-    try:
+    with tally.rejecting(cells.line, raw=cells.raw):
         row, repaired = _rating(cells, ids, tally, grades)
-    except RowFault as fault:
-        tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw)
-        return
-    value = row.grade if row.state == "graded" else row.state
-    bin = "repaired" if repaired or cells.repaired else "accepted"
-    by_key.add((row.query_id, row.doc_id, row.rater), value, row, cells.line, cells.raw, bin)
+        value = row.grade if row.state == "graded" else row.state
+        bin = "repaired" if repaired or cells.repaired else "accepted"
+        by_key.add((row.query_id, row.doc_id, row.rater), value, row, cells.line, cells.raw, bin)
 
 
 def _rating(cells: Cells, ids: dict[str, str], tally: Tally, grades: tuple[int, ...] | None) -> tuple[RatingRow, bool]:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from assay.core.csv_cells import escape, unescape
 from assay.core.errors import BeyondLimits, NotValid, UnreadableInput
-from assay.core.read_report import MAX_RAW, Tally
+from assay.core.read_report import MAX_RAW, RowFault, Tally
 from assay.formats import text_lines
 from assay.formats.delimited import Cells, Columns, Header, Record, check_mapping, names_of, read_header
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault
+from assay.formats.grade_cells import Keyed, Pick
 from assay.formats.ratings_csv import add_rating
 from assay.formats.reader import reader
 from assay.formats.row_types import RatingRow

@@ -13,9 +13,9 @@ from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
 from assay.core.ids import id_fault
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Pick, RowFault
+from assay.formats.grade_cells import Pick
 from assay.formats.json_lines import object_parts, refuse_unstorable
 from assay.formats.reader import reader
 from assay.formats.row_types import LabelRow
@@ -103,26 +103,20 @@ class _Reading:
 
     def _query(self, value: Mapping[str, Any], line: int, where: str, labels: Any, group: str) -> None:
         self.tally.read()
-        try:
+        with self.tally.rejecting(line, column=where):
             refuse_unstorable(value)
             placeholders = value.get("placeholders")
             text = placeholders.get(self.placeholder) if isinstance(placeholders, dict) else value.get("query")
             pairs = self._pairs(labels)
-        except RowFault as fault:
-            self.tally.reject(fault.code, line, str(fault), fix=fault.fix or self.tally.expected, column=where)
-            return
-        if not pairs:
-            self.labels.without_labels(text, line, "", counted_as="header", column=where)
-            return
-        try:
-            self.labels.keys.query_id(text, line)
-        except RowFault as fault:
-            self.tally.reject(fault.code, line, str(fault), fix=fault.fix or self.tally.expected, column=where)
-            return
-        self.tally.put("header")
-        for doc_id, gain in pairs:
-            self.tally.read()
-            self.labels.add(text, doc_id, gain, line, f"{where} {doc_id} {gain}", column=where, group=group)
+            if not pairs:
+                self.labels.without_labels(text, line, "", counted_as="header", column=where)
+                return
+            with self.tally.rejecting(line, column=where):
+                self.labels.keys.query_id(text, line)
+                self.tally.put("header")
+                for doc_id, gain in pairs:
+                    self.tally.read()
+                    self.labels.add(text, doc_id, gain, line, f"{where} {doc_id} {gain}", column=where, group=group)
 
     def _pairs(self, labels: Any) -> list[tuple[str, Any]]:
         """Return the documents with their gains, from ``{doc: {"gain": 3}}`` or ``{"3": [doc]}``."""

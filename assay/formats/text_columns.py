@@ -7,11 +7,11 @@ from typing import BinaryIO
 
 from assay.core.csv_cells import csv_row, quoted
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.column_reader import Plain, Warned, count_grades, plain_ids, rows_in_columns
 from assay.formats.csv_columns import CsvLayout
 from assay.formats.delimited import Cells, Columns
-from assay.formats.grade_cells import Keyed, Pick, RowFault
+from assay.formats.grade_cells import Keyed, Pick
 from assay.formats.queries import could_be_query, may_be_personal
 from assay.formats.row_columns import Coded, Column
 from assay.formats.row_types import LabelRow

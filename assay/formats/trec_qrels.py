@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.core.errors import NotValid, UnreadableInput
-from assay.core.read_report import Report, Tally
+from assay.core.read_report import Report, RowFault, Tally
 from assay.formats.format import Format
 from assay.formats.reader import finish, note_skipped, note_unusual, open_as, reader, refuse_early, sniff
 from assay.formats.text_lines import Content, Source, numbered_lines
@@ -173,27 +173,24 @@ def add_line(
 ) -> None:
     """Add the label of one line if it is valid."""
     # As in trec_run, only lines that are read individually need these.
-    from assay.formats.grade_cells import RowFault, any_grade, checked_id, scale_grade
+    from assay.formats.grade_cells import any_grade, checked_id, scale_grade
     from assay.formats.row_types import LabelRow, SubtopicRow
 
     names = ("query id", "subtopic", "document id") if subtopics else ("query id", "", "document id")
-    try:
+    with tally.rejecting(line, raw=raw):
         if len(parts) < 4 or (len(parts) > 4 and (subtopics or grades is not None)):
             raise RowFault(*_wrong_width(len(parts), subtopics))
         ids = tuple(checked_id(text, name, spaces=False) for text, name in zip(parts, names, strict=False) if name)
         value, repaired = any_grade(parts[3]) if grades is None else scale_grade(parts[3], grades)
-    except RowFault as fault:
-        tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
-        return
-    if repaired:
-        tally.once("W32", line, f"the grade is written as {parts[3]}", done=f"read as {value:g}")
-    if len(parts) > 4:
-        tally.once("W45", line, f"{len(parts)} fields instead of 4", done="the extra fields are ignored")
-    note_unusual(tally, line, *ids)
-    row: LabelRow | SubtopicRow = LabelRow(ids[0], ids[-1], value, parts[1], line=line)
-    if subtopics:
-        row = SubtopicRow(parts[0], parts[1], parts[2], value, line)
-    by_key.add(ids, value, row, line, raw, "repaired" if repaired else "accepted")
+        if repaired:
+            tally.once("W32", line, f"the grade is written as {parts[3]}", done=f"read as {value:g}")
+        if len(parts) > 4:
+            tally.once("W45", line, f"{len(parts)} fields instead of 4", done="the extra fields are ignored")
+        note_unusual(tally, line, *ids)
+        row: LabelRow | SubtopicRow = LabelRow(ids[0], ids[-1], value, parts[1], line=line)
+        if subtopics:
+            row = SubtopicRow(parts[0], parts[1], parts[2], value, line)
+        by_key.add(ids, value, row, line, raw, "repaired" if repaired else "accepted")
 
 
 def _wrong_width(width: int, subtopics: bool) -> tuple[str, str, str]:

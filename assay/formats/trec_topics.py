@@ -9,9 +9,9 @@ from functools import partial
 from typing import BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, RowFault, checked_id
+from assay.formats.grade_cells import Keyed, checked_id
 from assay.formats.queries import note_personal, query_fault
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import QueryRow
@@ -47,14 +47,11 @@ def _parse(content: Content, tally: Tally) -> Iterator[QueryRow]:
         end = match.end()
         line = text.count("\n", 0, match.start()) + 1
         tally.read()
-        try:
+        with tally.rejecting(line, raw=match[0]):
             row = _topic(match[1] or "", match[2], line, tally)
             note_personal(tally, line, row.query)
             note_unusual(tally, line, row.query_id)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, raw=match[0])
-            continue
-        by_key.add(row.query_id, (row.query, row.narrative), row, line, row.query_id)
+            by_key.add(row.query_id, (row.query, row.narrative), row, line, row.query_id)
     _refuse_outside(text, end, len(text), tally)
     yield from by_key.rows()
 

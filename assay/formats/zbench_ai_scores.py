@@ -15,10 +15,10 @@ from typing import Any, BinaryIO
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.battles_jsonl import Battle
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault, checked_id
+from assay.formats.grade_cells import checked_id
 from assay.formats.json_lines import id_text, parse
 from assay.formats.json_rows import number
 from assay.formats.reader import note_unusual, reader

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, RowFault, checked_id
+from assay.formats.grade_cells import Keyed, checked_id
 from assay.formats.json_lines import Element, id_text, objects
 from assay.formats.json_rows import number, write_objects
 from assay.formats.reader import note_unusual, reader
@@ -50,27 +50,21 @@ def parse(content: Content, tally: Tally, scored: bool = False) -> Iterator[Zben
     by_key: Keyed[ZbenchRow] = Keyed(tally, twice_is_conflict=True)
     lines: dict[str, int] = {}
     for element in objects(content, tally):
-        try:
+        with tally.rejecting(element.line, raw=element.raw):
             query, documents, numbered = _query(element, tally)
             if query.query_id in lines:
                 what = f"the query {query.query_id!r} is already on line {lines[query.query_id]}"
                 raise RowFault("E23", what, "write all documents of a query on one line")
-        except RowFault as fault:
-            tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
-            continue
-        lines[query.query_id] = element.line
-        tally.put("header")
-        wants = scored or any(map(_is_scored, documents))
-        for place, document in enumerate(documents):
-            tally.read()
-            where = f"documents[{place}]"
-            try:
-                row, mended = _document(query, document, tally, wants)
-            except RowFault as fault:
-                tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, column=where)
-                continue
-            bin = "repaired" if mended or numbered else "accepted"
-            by_key.add((row.query_id, row.doc_id), row, row, row.line, f"{where} {row.doc_id}", bin)
+            lines[query.query_id] = element.line
+            tally.put("header")
+            wants = scored or any(map(_is_scored, documents))
+            for place, document in enumerate(documents):
+                tally.read()
+                where = f"documents[{place}]"
+                with tally.rejecting(element.line, column=where):
+                    row, mended = _document(query, document, tally, wants)
+                    bin = "repaired" if mended or numbered else "accepted"
+                    by_key.add((row.query_id, row.doc_id), row, row, row.line, f"{where} {row.doc_id}", bin)
     yield from by_key.rows()
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.annotation_tools.label_studio_writing import (
     GRADED,
     JUDGE,
@@ -33,7 +33,7 @@ from assay.formats.annotation_tools.pair_fields import (
 )
 from assay.formats.delimited import Columns, read_table
 from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
+from assay.formats.grade_cells import Keyed, Pick, checked_id
 from assay.formats.json_lines import parse
 from assay.formats.json_rows import is_number
 from assay.formats.labels_jsonl import MachineLabel, TextLabel
@@ -110,12 +110,9 @@ def _read_json(
         for number, annotation in enumerate(_members(task, "annotations" if "annotations" in task else "completions")):
             tally.read()
             place = f"{where}.annotations[{number}]"
-            try:
+            with tally.rejecting(line, column=place):
                 row, repaired = _annotation(annotation, pair, fields, line)
-            except RowFault as fault:
-                tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=place)
-                continue
-            add_rating(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
+                add_rating(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
         predictions = len(_members(task, "predictions"))
         skip_others(tally, line, predictions, "a prediction of a model", f"read it as {PREDICTIONS}")
     return counted_ratings(by_key, tally)
@@ -137,12 +134,9 @@ def _read_predictions(
         for number, prediction in enumerate(_members(task, "predictions")):
             tally.read()
             place = f"{where}.predictions[{number}]"
-            try:
+            with tally.rejecting(line, column=place):
                 row, repaired = _prediction(prediction, pair, fields, line)
-            except RowFault as fault:
-                tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=place)
-                continue
-            add_label(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
+                add_label(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
         skip_others(tally, line, len(_members(task, "annotations")), "an annotation of a person", f"read it as {JSON}")
     yield from counted_labels(by_key, tally)
 
@@ -157,12 +151,9 @@ def _read_min(
 ) -> list[RatingRow]:
     fields, by_key = PairFields(tally, columns or {}, grades), Keyed[RatingRow](tally, conflicts)
     for where, line, record in records(content, tally, ("annotator", "annotation_id")):
-        try:
+        with tally.rejecting(line, column=where):
             row, repaired = _flat(record, fields, line)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
-            continue
-        add_rating(row, by_key, line, f"{where} {row.doc_id}", repaired)
+            add_rating(row, by_key, line, f"{where} {row.doc_id}", repaired)
     return counted_ratings(by_key, tally)
 
 
@@ -181,35 +172,28 @@ def _read_csv(
     fields.mapping = {}
     for cells in table:
         record = {name: text for name, text in cells.of.items() if text}
-        try:
+        with tally.rejecting(cells.line, raw=record.get("doc_id", "")):
             given = record.get("grade", "")
             row, repaired = _flat(
                 record | {"grade": parse(given) if given[:1] in ("[", "{") else given}, fields, cells.line
             )
-        except RowFault as fault:
-            tally.reject(
-                fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=record.get("doc_id", "")
-            )
-            continue
-        add_rating(row, by_key, cells.line, row.doc_id, repaired)
+            add_rating(row, by_key, cells.line, row.doc_id, repaired)
     return counted_ratings(by_key, tally)
 
 
 def _task(task: Mapping[str, Any], fields: PairFields, line: int, where: str, tally: Tally) -> Pair | None:
     """Return the pair of a task; one without is rejected."""
     data = task.get("data")
-    try:
+    with tally.rejecting(line, column=f"{where}.data"):
         if not isinstance(data, dict):
             raise RowFault("E23", f"data is {value_kind(data)}, not an object")
         for name in ("annotations", "completions", "predictions"):
             if not isinstance(task.get(name) or [], list):
                 raise RowFault("E23", f"{name} is {value_kind(task[name])}, not a list")
         pair = fields.pair(data, line)
-    except RowFault as fault:
-        tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=f"{where}.data")
-        return None
-    tally.put("header")
-    return pair
+        tally.put("header")
+        return pair
+    return None
 
 
 def _members(task: Mapping[str, Any], name: str) -> list[Any]:

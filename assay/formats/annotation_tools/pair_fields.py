@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
-from assay.formats.grade_cells import Keyed, RowFault, checked_id, scale_grade
+from assay.core.read_report import RowFault, Tally
+from assay.formats.grade_cells import Keyed, checked_id, scale_grade
 from assay.formats.json_lines import id_text, list_elements, refuse_unstorable
 from assay.formats.labels_jsonl import MachineLabel
 from assay.formats.quepid.book_json import pseudonyms
@@ -123,16 +123,13 @@ def records(content: Content, tally: Tally, wanted: Sequence[str]) -> Iterator[t
     for number, (line, value, raw) in enumerate(list_elements(content, tally, MAX_TEXT)):
         where = f"[{number}]"
         tally.read()
-        try:
+        with tally.rejecting(line, raw=raw, column=where):
             if isinstance(value, RowFault):
                 raise value
             if not isinstance(value, dict) or not any(key in value for key in wanted):
                 raise RowFault("E23", f"{where} is not an object with {' or '.join(wanted)}")
             refuse_unstorable(value)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, raw=raw, column=where)
-            continue
-        yield where, line, value
+            yield where, line, value
 
 
 def skip_others(tally: Tally, line: int, number: int, what: str, remedy: str) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import RowFault, checked_id
+from assay.formats.grade_cells import checked_id
 from assay.formats.json_lines import Element, id_text
 from assay.formats.json_rows import row_reader, text, write_objects
 from assay.formats.queries import query_fault

@@ -14,10 +14,10 @@ from typing import Any, BinaryIO
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.annotation_tools.writing import Losses, PairTexts, count_details, json_text, version_of
 from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, scale_grade
+from assay.formats.grade_cells import Keyed, Pick, checked_id, scale_grade
 from assay.formats.json_lines import Element, id_text, objects
 from assay.formats.json_rows import rows, text
 from assay.formats.labels_jsonl import MachineLabel, TextLabel
@@ -50,27 +50,24 @@ _KNOWN = {"model", "query", "passage", "prompt", "prediction", "judgment", "resu
 def _read_requests(content: Content, tally: Tally) -> Iterator[PairRow]:
     by_key = Keyed[PairRow](tally)
     for element in objects(content, tally):
-        try:
+        with tally.rejecting(element.line, raw=element.raw):
             query_id, query, candidates = _request(element, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
-            continue
-        tally.put("header")
-        for number, candidate in enumerate(candidates):
-            tally.read()
-            place = f"[{number}]"
-            try:
-                doc_id, segment, numbered = _candidate(candidate)
-            except RowFault as fault:
-                what = f"candidates{place}: {fault}"
-                tally.reject(fault.code, element.line, what, fix=fault.fix or tally.expected, column=place)
-                continue
-            if numbered:
-                tally.once("W42", element.line, "an id is a number", done="read as text")
-            note_unusual(tally, element.line, doc_id)
-            row = PairRow(query_id, doc_id, query, text=segment, line=element.line)
-            bin = "repaired" if numbered else "accepted"
-            by_key.add((query_id, doc_id), (query, segment), row, element.line, f"{place} {doc_id}", bin)
+            tally.put("header")
+            for number, candidate in enumerate(candidates):
+                tally.read()
+                place = f"[{number}]"
+                try:
+                    doc_id, segment, numbered = _candidate(candidate)
+                except RowFault as fault:
+                    what = f"candidates{place}: {fault}"
+                    tally.reject(fault.code, element.line, what, fix=fault.fix or tally.expected, column=place)
+                    continue
+                if numbered:
+                    tally.once("W42", element.line, "an id is a number", done="read as text")
+                note_unusual(tally, element.line, doc_id)
+                row = PairRow(query_id, doc_id, query, text=segment, line=element.line)
+                bin = "repaired" if numbered else "accepted"
+                by_key.add((query_id, doc_id), (query, segment), row, element.line, f"{place} {doc_id}", bin)
     yield from by_key.rows()
 
 

@@ -9,9 +9,9 @@ from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
+from assay.formats.grade_cells import Keyed, Pick, checked_id
 from assay.formats.json_lines import id_text, object_parts, parse, refuse_unstorable
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, PairRow, RunRow
@@ -46,23 +46,17 @@ def _parse(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> 
             continue
         where, number = f"requests[{number}]", number + 1
         tally.read()
-        try:
+        with tally.rejecting(line, column=where):
             query_id, ratings, request = _request(value)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
-            continue
-        tally.put("header")
-        note_unusual(tally, line, query_id)
-        for at, rating in enumerate(ratings):
-            tally.read()
-            place = f"{where}.ratings[{at}]"
-            try:
-                row: LabelRow = _label(rating, query_id, line, request)
-            except RowFault as fault:
-                tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=place)
-                continue
-            indexes.add(str(rating.get("_index")))
-            by_key.add((query_id, row.doc_id), row.grade, row, line, f"{place} {row.doc_id} {row.grade}")
+            tally.put("header")
+            note_unusual(tally, line, query_id)
+            for at, rating in enumerate(ratings):
+                tally.read()
+                place = f"{where}.ratings[{at}]"
+                with tally.rejecting(line, column=place):
+                    row: LabelRow = _label(rating, query_id, line, request)
+                    indexes.add(str(rating.get("_index")))
+                    by_key.add((query_id, row.doc_id), row.grade, row, line, f"{place} {row.doc_id} {row.grade}")
     if len(indexes) > 1:
         names = ", ".join(sorted(indexes)[:5])
         tally.once("W68", 1, f"documents of several indexes: {names}", done="read by their ids alone", column="_index")
@@ -183,7 +177,7 @@ def _parse_reply(content: Content, tally: Tally) -> Iterator[RunRow]:
         for at, one in enumerate(value["hits"]):
             tally.read()
             where = f"details.{query_id}.hits[{at}]"
-            try:
+            with tally.rejecting(1, column=where):
                 hit = one.get("hit") if isinstance(one, dict) else None
                 if not isinstance(hit, dict):
                     raise RowFault("E23", "not an object with hit")
@@ -197,10 +191,7 @@ def _parse_reply(content: Content, tally: Tally) -> Iterator[RunRow]:
                     at + 1,
                     line=1,
                 )
-            except RowFault as fault:
-                tally.reject(fault.code, 1, str(fault), fix=fault.fix or tally.expected, column=where)
-                continue
-            by_key.add((query_id, row.doc_id), row, row, 1, where)
+                by_key.add((query_id, row.doc_id), row, row, 1, where)
     yield from by_key.rows()
 
 
@@ -236,15 +227,12 @@ def _parse_unrated(content: Content, tally: Tally) -> Iterator[PairRow]:
         for at, one in enumerate(unrated):
             tally.read()
             where = f"details.{query_id}.unrated_docs[{at}]"
-            try:
+            with tally.rejecting(1, column=where):
                 if not isinstance(one, dict):
                     raise RowFault("E23", "not an object with _id")
                 doc_id = checked_id(id_text(one.get("_id"))[0])
                 row = PairRow(checked_id(query_id, "query id"), doc_id, rank=ranks.get(doc_id), line=1)
-            except RowFault as fault:
-                tally.reject(fault.code, 1, str(fault), fix=fault.fix or tally.expected, column=where)
-                continue
-            by_key.add((query_id, doc_id), row, row, 1, where)
+                by_key.add((query_id, doc_id), row, row, 1, where)
     yield from by_key.rows()
 
 

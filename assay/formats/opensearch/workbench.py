@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
+from assay.formats.grade_cells import Keyed, Pick, checked_id
 from assay.formats.json_lines import id_text, list_elements, object_parts, refuse_unstorable
 from assay.formats.json_rows import rows as json_rows
 from assay.formats.json_rows import write_objects
@@ -40,22 +40,16 @@ def _parse(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> 
     keys = TextKeys(tally)
     for where, line, query in _queries(content, tally):
         tally.read()
-        try:
+        with tally.rejecting(line, column=where):
             query_id, ratings = _query(query, keys, line, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
-            continue
-        tally.put("header")
-        for number, rating in enumerate(ratings):
-            tally.read()
-            place = f"{where}.ratings[{number}]"
-            try:
-                row, repaired = _label(rating, query_id, query["query"], line, tally)
-            except RowFault as fault:
-                tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=place)
-                continue
-            bin = "repaired" if repaired else "accepted"
-            by_key.add((query_id, row.doc_id), row.grade, row, line, f"{place} {row.doc_id} {row.grade}", bin)
+            tally.put("header")
+            for number, rating in enumerate(ratings):
+                tally.read()
+                place = f"{where}.ratings[{number}]"
+                with tally.rejecting(line, column=place):
+                    row, repaired = _label(rating, query_id, query["query"], line, tally)
+                    bin = "repaired" if repaired else "accepted"
+                    by_key.add((query_id, row.doc_id), row.grade, row, line, f"{place} {row.doc_id} {row.grade}", bin)
     for row in keys.padded(by_key.rows()):
         tally.grade(row.grade or 0)
         yield row
@@ -172,12 +166,9 @@ def _parse_set(content: Content, tally: Tally) -> Iterator[QueryRow]:
         tally.read()
         where = f"{_QUERIES}[{number}]"
         number += 1
-        try:
+        with tally.rejecting(line, column=where):
             row = _query_row(value, keys, line, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
-            continue
-        by_key.add(row.query_id, row.query, row, line, row.query)
+            by_key.add(row.query_id, row.query, row, line, row.query)
     yield from keys.padded(by_key.rows())
 
 

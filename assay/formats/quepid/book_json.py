@@ -15,10 +15,10 @@ from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.documents import document_of
 from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, RowFault, checked_id
+from assay.formats.grade_cells import Keyed, checked_id
 from assay.formats.json_lines import id_text, object_parts, parse, refuse_unstorable
 from assay.formats.json_rows import text
 from assay.formats.reader import note_unusual, reader
@@ -154,30 +154,22 @@ class _Reading:
     def pair(self, value: Any, line: int, where: str) -> None:
         """Read a pair and its judgments."""
         self.tally.read()
-        try:
+        with self.tally.rejecting(line, column=where):
             row, judgments, numbered = self._pair(value, line)
-        except RowFault as fault:
-            fix = fault.fix or self.tally.expected
-            self.tally.reject(fault.code, line, str(fault), fix=fix, column=where)
-            return
-        bin = "repaired" if numbered else "accepted"
-        if not judgments:
-            self.by_key.add((row.query_id, row.doc_id, ""), None, row, line, where, bin)
-            return
-        self.tally.put("header")
-        for place, one in enumerate(judgments):
-            self.tally.read()
-            at = f"{where}.judgements[{place}]"
-            try:
-                rating = self._rating(row, one)
-            except RowFault as fault:
-                fix = fault.fix or self.tally.expected
-                self.tally.reject(fault.code, line, str(fault), fix=fix, column=at)
-                continue
-            answer = rating.state if rating.grade is None else rating.grade
-            self.by_key.add((row.query_id, row.doc_id, rating.rater), answer, rating, line, at, bin)
-            if rating.grade is not None:
-                self.tally.grade(rating.grade)
+            bin = "repaired" if numbered else "accepted"
+            if not judgments:
+                self.by_key.add((row.query_id, row.doc_id, ""), None, row, line, where, bin)
+                return
+            self.tally.put("header")
+            for place, one in enumerate(judgments):
+                self.tally.read()
+                at = f"{where}.judgements[{place}]"
+                with self.tally.rejecting(line, column=at):
+                    rating = self._rating(row, one)
+                    answer = rating.state if rating.grade is None else rating.grade
+                    self.by_key.add((row.query_id, row.doc_id, rating.rater), answer, rating, line, at, bin)
+                    if rating.grade is not None:
+                        self.tally.grade(rating.grade)
 
     def _pair(self, value: Any, line: int) -> tuple[BookRating, list[Any], bool]:
         if isinstance(value, RowFault):

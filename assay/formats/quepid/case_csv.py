@@ -13,10 +13,10 @@ from typing import BinaryIO
 
 from assay.core.csv_cells import csv_row, quoted
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, count
+from assay.formats.grade_cells import Keyed, Pick, checked_id, count
 from assay.formats.quepid.csv_files import spaced
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow, RunRow
@@ -86,12 +86,9 @@ def _read_case(content: Content, tally: Tally) -> Iterator[QueryRow]:
         for name in _UNREAD:
             if cells.of.get(name):
                 tally.once("W41", cells.line, f"text in the column {name!r}", done="ignored", column=name)
-        try:
+        with tally.rejecting(cells.line, raw=cells.raw, column=_QUERY):
             row = QueryRow(keys.query_id(text, cells.line), text, need, line=cells.line, by_text=True)
-        except RowFault as fault:
-            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw, column=_QUERY)
-            continue
-        by_key.add(text, need, row, cells.line, cells.raw)
+            by_key.add(text, need, row, cells.line, cells.raw)
     yield from keys.padded(by_key.rows())
 
 
@@ -175,17 +172,14 @@ def _read_snapshot(content: Content, tally: Tally, *, snapshot: str | None = Non
             tally.put("comment")
             tally.once("W51", cells.line, f"a row of the snapshot {name!r}", done="skipped", column=_NAME)
             continue
-        try:
+        with tally.rejecting(cells.line, raw=cells.raw):
             row = _result(cells, name, keys, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw)
-            continue
-        place = (row.query, row.rank or 0)
-        if place in positions:
-            what = f"the position {row.rank} occurs twice for the query {row.query!r}"
-            tally.once("W40", cells.line, what, done="sorted by document id")
-        positions.add(place)
-        by_key.add((row.query, row.doc_id), row.score, row, cells.line, cells.raw)
+            place = (row.query, row.rank or 0)
+            if place in positions:
+                what = f"the position {row.rank} occurs twice for the query {row.query!r}"
+                tally.once("W40", cells.line, what, done="sorted by document id")
+            positions.add(place)
+            by_key.add((row.query, row.doc_id), row.score, row, cells.line, cells.raw)
     shown = ", ".join(map(repr, list(names)[:20]))
     if len(names) > 1 and snapshot is None:
         expected = "name one of them (--snapshot NAME), or split the file"

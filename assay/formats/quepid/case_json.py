@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, RowFault
+from assay.formats.grade_cells import Keyed, Pick
 from assay.formats.json_lines import id_text, object_parts, refuse_unstorable
 from assay.formats.json_rows import text
 from assay.formats.quepid.case_csv import NOT_OF_LABELS, NOT_OF_QUERIES
@@ -74,29 +74,23 @@ def _read_labels(
     labels = TextLabels(tally, conflicts, grades)
     for where, line, value in _queries(content, tally):
         tally.read()
-        try:
+        with tally.rejecting(line, column=where):
             query, of = _query(value)
             ratings = _ratings(of.get("ratings"))
             labels.keys.query_id(query, line)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
-            continue
-        if not ratings:
-            labels.without_labels(query, line, "", counted_as="header", column=where)
-            continue
-        tally.put("header")
-        for number, (doc_id, rating) in enumerate(ratings):
-            tally.read()
-            column = f"{where}.ratings[{number}]"
-            try:
-                name, numbered = id_text(doc_id)
-            except RowFault as fault:
-                tally.reject(fault.code, line, str(fault), fix=tally.expected, column=column)
+            if not ratings:
+                labels.without_labels(query, line, "", counted_as="header", column=where)
                 continue
-            if numbered:
-                tally.once("W42", line, "a document id is a number", done="read as text", column="doc_id")
-            raw = f"{column} {name} {rating}"
-            labels.add(query, name, rating, line, raw, column=column, repaired=numbered)
+            tally.put("header")
+            for number, (doc_id, rating) in enumerate(ratings):
+                tally.read()
+                column = f"{where}.ratings[{number}]"
+                with tally.rejecting(line, column=column):
+                    name, numbered = id_text(doc_id)
+                    if numbered:
+                        tally.once("W42", line, "a document id is a number", done="read as text", column="doc_id")
+                    raw = f"{column} {name} {rating}"
+                    labels.add(query, name, rating, line, raw, column=column, repaired=numbered)
     yield from labels.rows()
 
 
@@ -115,13 +109,10 @@ def _read_queries(content: Content, tally: Tally) -> Iterator[QueryRow]:
     keys, by_key = TextKeys(tally), Keyed[QueryRow](tally)
     for where, line, value in _queries(content, tally):
         tally.read()
-        try:
+        with tally.rejecting(line, column=where):
             query, of = _query(value)
             row = QueryRow(keys.query_id(query, line), query, text(of, "information_need"), line=line, by_text=True)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
-            continue
-        by_key.add(query, row.narrative, row, line, where)
+            by_key.add(query, row.narrative, row, line, where)
     yield from keys.padded(by_key.rows())
 
 

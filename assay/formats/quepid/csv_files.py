@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.csv_cells import csv_row
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.core.text_column import Places
 from assay.formats.column_reader import Lines, Plain, count_grades, plain_ids, rows_in_columns
 from assay.formats.csv_columns import CsvLayout
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.documents import document_of
 from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
+from assay.formats.grade_cells import Keyed, Pick, checked_id
 from assay.formats.quepid.book_json import BookRating, pseudonyms
 from assay.formats.queries import could_be_query, may_be_personal
 from assay.formats.reader import note_unusual, reader
@@ -197,28 +197,24 @@ class _Book(CsvLayout[BookRating]):
         return of_rows, lines[line]
 
     def add(self, cells: Cells, tally: Tally, by_key: Keyed[BookRating]) -> None:
-        try:
+        with tally.rejecting(cells.line, raw=f"{cells.of['docid']}"):
             query_id, text, doc_id = _checked(cells, self._text_keys, tally)
             given = ((name, cells.others[name].strip()) for name in self.raters)
             grades = {name: whole_rating(grade) for name, grade in given if grade}
-        except RowFault as fault:
-            fix = fault.fix or tally.expected
-            tally.reject(fault.code, cells.line, str(fault), fix=fix, raw=f"{cells.of['docid']}")
-            return
-        fields = {name: cells.others[name] for name in self.documents if cells.others[name]}
-        pair = BookRating(
-            *(query_id, doc_id, "", None, "unrated"),
-            query=text,
-            line=cells.line,
-            by_text=True,
-            document=document_of(doc_id, fields, cells.line) if fields else None,
-        )
-        rows = [self._rated(pair, name, grade) for name, grade in grades.items()] or [pair]
-        # The line is one unit, and each further rating of it is one more.
-        tally.read(len(rows) - 1)
-        for row in rows:
-            answer = row.state if row.grade is None else row.grade
-            by_key.add((text, doc_id, row.rater), answer, row, cells.line, f"{doc_id} {row.rater}")
+            fields = {name: cells.others[name] for name in self.documents if cells.others[name]}
+            pair = BookRating(
+                *(query_id, doc_id, "", None, "unrated"),
+                query=text,
+                line=cells.line,
+                by_text=True,
+                document=document_of(doc_id, fields, cells.line) if fields else None,
+            )
+            rows = [self._rated(pair, name, grade) for name, grade in grades.items()] or [pair]
+            # The line is one unit, and each further rating of it is one more.
+            tally.read(len(rows) - 1)
+            for row in rows:
+                answer = row.state if row.grade is None else row.grade
+                by_key.add((text, doc_id, row.rater), answer, row, cells.line, f"{doc_id} {row.rater}")
 
     def _rated(self, pair: BookRating, name: str, grade: int) -> BookRating:
         rater, source = self.raters[name]
@@ -266,13 +262,10 @@ def _write_book(rows: Iterable[RatingRow], stream: BinaryIO, *, queries: Mapping
 def _read_needs(content: Content, tally: Tally) -> Iterator[QueryRow]:
     keys, by_key = TextKeys(tally), Keyed[QueryRow](tally)
     for cells in read_table(content, tally, _NEEDS, unescaped=False):
-        try:
+        with tally.rejecting(cells.line, raw=cells.raw):
             text, need = (_unspaced(cells, name, tally) for name in ("query", "information_need"))
             row = QueryRow(keys.query_id(text, cells.line), text, need, line=cells.line, by_text=True)
-        except RowFault as fault:
-            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=cells.raw)
-            continue
-        by_key.add(row.query, need, row, cells.line, cells.raw)
+            by_key.add(row.query, need, row, cells.line, cells.raw)
     yield from keys.padded(by_key.rows())
 
 

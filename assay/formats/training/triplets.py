@@ -13,9 +13,9 @@ from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault, checked_id
+from assay.formats.grade_cells import checked_id
 from assay.formats.json_lines import Element, id_text
 from assay.formats.json_rows import is_number, row_reader, write_objects
 from assay.formats.queries import query_fault
