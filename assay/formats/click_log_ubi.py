@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.formats.click_logs import position_of, without_query
+from assay.formats.column_names import ColumnMap
 from assay.formats.format import Format
 from assay.formats.grade_cells import checked_id
 from assay.formats.json_lines import Element, dump, id_text, objects
@@ -36,7 +37,7 @@ CLICK, IMPRESSION = "click", "impression"
 KNOWN = {CLICK: (CLICK, "item_click", "product_click"), IMPRESSION: (IMPRESSION,)}
 
 
-def stream(content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None) -> Iterator[ClickRow]:
+def stream(content: Content, tally: Tally, *, columns: ColumnMap = None) -> Iterator[ClickRow]:
     """Yield the rows of a log as they are read; options as for `read`."""
     meant = _actions(columns or {})
     index = ""

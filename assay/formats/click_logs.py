@@ -9,7 +9,7 @@ from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
-from assay.formats.column_names import DOC_ID, QUERY_ID
+from assay.formats.column_names import DOC_ID, QUERY_ID, ColumnMap
 from assay.formats.delimited import Columns, check_mapping, names_of, read_table
 from assay.formats.format import Format
 from assay.formats.grade_cells import checked_id
@@ -133,7 +133,7 @@ def _counts(of: Mapping[str, str]) -> tuple[int, int]:
 
 
 def _stream_csv(
-    content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None, delimiter: str | None = None
+    content: Content, tally: Tally, *, columns: ColumnMap = None, delimiter: str | None = None
 ) -> Iterator[ClickRow]:
     """Yield the rows of a log as they are read; options as for `read`."""
     books = ClickBooks(tally, table=True)
@@ -142,7 +142,7 @@ def _stream_csv(
         yield from books.take(cells.of, line=cells.line, raw=cells.raw, bin=bin)
 
 
-def _stream_jsonl(content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None) -> Iterator[ClickRow]:
+def _stream_jsonl(content: Content, tally: Tally, *, columns: ColumnMap = None) -> Iterator[ClickRow]:
     """Yield the rows of a log as they are read; options as for `read`."""
     check_mapping(columns or {}, COLUMNS)
     books = ClickBooks(tally, table=False)

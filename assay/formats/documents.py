@@ -9,6 +9,7 @@ from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
 from assay.core.ids import id_fault
 from assay.core.read_report import RowFault, Tally
+from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import Columns, read_table
 from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick
@@ -162,7 +163,7 @@ def _parse_csv(
     content: Content,
     tally: Tally,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnMap = None,
     delimiter: str | None = None,
     conflicts: Pick | None = None,
 ) -> Iterator[DocumentRow]:

@@ -32,17 +32,6 @@ OPTIONS = {
 }
 
 
-def reader_options(names: str, **meanings: str) -> dict[str, str]:
-    """Return the named options with their meanings, those of this format before the usual ones.
-
-    Examples
-    --------
-    >>> reader_options("conflicts encoding", conflicts="first or last")
-    {'conflicts': 'first or last', 'encoding': 'latin-1 for old files'}
-    """
-    return {name: meanings.get(name) or OPTIONS[name] for name in names.split()}
-
-
 @dataclass(frozen=True, slots=True)
 class Format:
     """Declaration of one format, used by the command line, forms, API and docs.

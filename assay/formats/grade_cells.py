@@ -12,6 +12,8 @@ from assay.core.read_report import MAX_RAW, RowFault, Tally
 from assay.formats.trec_lines import number
 
 Row = TypeVar("Row")
+# The values of a scale; None accepts any number.
+Grades = tuple[int, ...] | None
 Pick = Literal["first", "last", "min", "max"]
 
 MAX_DIGITS = 15
@@ -39,7 +41,7 @@ def checked_id(text: str, name: str = "document id", *, spaces: bool = True) -> 
     return text
 
 
-def scale_grade(text: str, grades: tuple[int, ...] | None) -> tuple[int, bool]:
+def scale_grade(text: str, grades: Grades) -> tuple[int, bool]:
     """Parse a grade on a scale, and return whether it was written as a fraction (``3.0``).
 
     Examples

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, checked_id, scale_grade
+from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id, scale_grade
 from assay.formats.json_lines import id_text, list_elements, refuse_unstorable
 from assay.formats.queries import note_personal, query_fault
 from assay.formats.reader import note_unusual, reader
@@ -88,7 +88,7 @@ def _quoted(text: str) -> str:
 
 
 def _parse(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Iterator[LabelRow]:
     by_key: Keyed[LabelRow] = Keyed(tally, conflicts)
     texts: dict[str, str] = {}
@@ -137,9 +137,7 @@ def _query(value: Any, texts: dict[str, str], line: int, tally: Tally) -> tuple[
     return query_id, ratings
 
 
-def _label(
-    rating: Any, query_id: str, query: str, line: int, tally: Tally, grades: tuple[int, ...] | None
-) -> tuple[LabelRow, bool]:
+def _label(rating: Any, query_id: str, query: str, line: int, tally: Tally, grades: Grades) -> tuple[LabelRow, bool]:
     if not isinstance(rating, dict) or "rating" not in rating:
         raise RowFault("E23", "not an object with doc_id and rating")
     doc_id, number = id_text(rating.get("doc_id"))

@@ -17,6 +17,7 @@ from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
+from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick, checked_id, scale_grade, share
@@ -58,7 +59,7 @@ def _read_labels(
     content: Content,
     tally: Tally,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnMap = None,
     delimiter: str | None = None,
     conflicts: Pick | None = None,
 ) -> Iterator[LaraLabel]:
@@ -83,7 +84,7 @@ def _read_probabilities(
     content: Content,
     tally: Tally,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnMap = None,
     delimiter: str | None = None,
     conflicts: Pick | None = None,
 ) -> Iterator[MachineLabel]:
@@ -102,7 +103,7 @@ def _read_probabilities(
 
 
 def _pairs(
-    content: Content, tally: Tally, columns: Mapping[str, str] | None, delimiter: str | None
+    content: Content, tally: Tally, columns: ColumnMap, delimiter: str | None
 ) -> Iterator[tuple[Cells, tuple[float, ...]]]:
     """Yield the rows with valid ids and probabilities; others are rejected here."""
     places: dict[str, int] | None = None

@@ -26,7 +26,7 @@ from assay.formats.column_reader import (
 )
 from assay.formats.csv_columns import CsvLayout, split_cells
 from assay.formats.delimited import Cells
-from assay.formats.grade_cells import Keyed, Pick, any_grade, checked_id, scale_grade
+from assay.formats.grade_cells import Grades, Keyed, Pick, any_grade, checked_id, scale_grade
 from assay.formats.reader import filled_lines, note_unusual
 from assay.formats.row_columns import Coded, Column, Meant
 from assay.formats.row_types import LabelRow, RunRow, SubtopicRow
@@ -34,7 +34,6 @@ from assay.formats.trec_lines import EXACT_WHOLE, Fields, number, numbers_or_nan
 
 Numbers = npt.NDArray[np.float64]
 Row = TypeVar("Row")
-Grades = tuple[int, ...] | None
 
 
 class _Labels(Layout[Row]):
@@ -342,9 +341,7 @@ class Entry(NamedTuple):
     repaired: bool = False
 
 
-def labels(
-    entries: Iterable[Entry], tally: Tally, grades: tuple[int, ...] | None, conflicts: Pick | None
-) -> Iterator[LabelRow]:
+def labels(entries: Iterable[Entry], tally: Tally, grades: Grades, conflicts: Pick | None) -> Iterator[LabelRow]:
     """Yield the labels; every entry is counted in one bin."""
     by_key: Keyed[LabelRow] = Keyed(tally, conflicts)
     for entry in entries:
@@ -354,7 +351,7 @@ def labels(
         yield row
 
 
-def add_label(entry: Entry, tally: Tally, grades: tuple[int, ...] | None, by_key: Keyed[LabelRow]) -> None:
+def add_label(entry: Entry, tally: Tally, grades: Grades, by_key: Keyed[LabelRow]) -> None:
     """Add one label if it is valid."""
     try:
         _check_ids(entry, tally)
@@ -407,7 +404,7 @@ def _check_ids(entry: Entry, tally: Tally) -> None:
     note_unusual(tally, entry.line, entry.query_id, entry.doc_id)
 
 
-def _grade(entry: Entry, grades: tuple[int, ...] | None, tally: Tally) -> tuple[float, bool]:
+def _grade(entry: Entry, grades: Grades, tally: Tally) -> tuple[float, bool]:
     text = _text_of_number(entry.value, "grade", "3")
     grade, repaired = any_grade(text) if grades is None else scale_grade(text, grades)
     if repaired:

@@ -14,7 +14,7 @@ from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape, unescape
 from assay.core.ids import id_fault
 from assay.core.read_report import RowFault, Tally
-from assay.formats.column_names import note_rest
+from assay.formats.column_names import ColumnMap, note_rest
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.format import Format
 from assay.formats.grade_cells import Fault, count, share
@@ -242,7 +242,7 @@ def keep_query(row: QueryRow, by_id: dict[str, QueryRow], tally: Tally, raw: str
 
 
 def _parse_csv(
-    content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None, delimiter: str | None = None
+    content: Content, tally: Tally, *, columns: ColumnMap = None, delimiter: str | None = None
 ) -> Iterator[QueryRow]:
     return read_queries(read_table(content, tally, COLUMNS, mapping=columns, delimiter=delimiter), tally)
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from assay.core.read_report import RowFault, Tally
+from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import check_mapping, names_of
 from assay.formats.format import Format
 from assay.formats.json_lines import dump, objects
@@ -29,7 +30,7 @@ def parse_log(
     tally: Tally,
     books: LogBooks | None = None,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnMap = None,
     repeated: Repeated | None = None,
 ) -> Iterator[LogRow]:
     """Yield the rows of a log as they are read; those of a counted log come at the end, when the counts are final."""
@@ -58,12 +59,7 @@ def parse_log(
 
 
 def blocks(
-    content: Content,
-    tally: Tally,
-    texts: LogTexts,
-    *,
-    columns: Mapping[str, str] | None = None,
-    repeated: Repeated | None = None,
+    content: Content, tally: Tally, texts: LogTexts, *, columns: ColumnMap = None, repeated: Repeated | None = None
 ) -> Iterator[LogBlock]:
     """Yield the searches of a log as columns; options as for `read`."""
     check_mapping(columns or {}, COLUMNS)

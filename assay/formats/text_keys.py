@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.core.text_column import distinct
-from assay.formats.grade_cells import Keyed, Pick, any_grade, checked_id, scale_grade
+from assay.formats.grade_cells import Grades, Keyed, Pick, any_grade, checked_id, scale_grade
 from assay.formats.queries import note_personal, query_fault
 from assay.formats.reader import note_unusual
 from assay.formats.row_columns import Coded, RowColumns
@@ -67,9 +67,7 @@ class TextKeys:
 class TextLabels:
     """Collects the labels of a file whose queries are identified by their text; each label is counted in one bin."""
 
-    def __init__(
-        self, tally: Tally, conflicts: Pick | None, grades: tuple[int, ...] | None = None, *, whole: bool = False
-    ) -> None:
+    def __init__(self, tally: Tally, conflicts: Pick | None, grades: Grades = None, *, whole: bool = False) -> None:
         self._tally, self._grades, self._whole = tally, grades, whole
         self.keys = TextKeys(tally)
         self.by_key: Keyed[LabelRow] = Keyed(tally, conflicts)

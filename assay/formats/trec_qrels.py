@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from assay.core.errors import NotValid, UnreadableInput
 from assay.core.read_report import Report, RowFault, Tally
 from assay.formats.format import Format
+from assay.formats.grade_cells import Grades
 from assay.formats.reader import finish, note_skipped, note_unusual, open_as, reader, refuse_early, sniff
 from assay.formats.text_lines import Content, Source, numbered_lines
 from assay.formats.trec_lines import records
@@ -36,7 +37,7 @@ _LINE, _SUBTOPIC_LINE = "q001 0 doc-abc 3", "q001 1 doc-abc 2"
 
 
 def _read(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Sequence[LabelRow]:
     from assay.formats.column_reader import rows_in_columns
     from assay.formats.pair_layouts import TrecQrels
@@ -46,7 +47,7 @@ def _read(
 
 
 def _read_subtopics(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Sequence[SubtopicRow]:
     from assay.formats.column_reader import rows_in_columns
     from assay.formats.pair_layouts import TrecSubtopicQrels
@@ -162,14 +163,7 @@ def _write_subtopics(rows: Iterable[SubtopicRow], stream: BinaryIO, *, encode_id
 
 
 def add_line(
-    parts: list[str],
-    line: int,
-    raw: str,
-    tally: Tally,
-    by_key: Keyed[Any],
-    grades: tuple[int, ...] | None,
-    *,
-    subtopics: bool = False,
+    parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[Any], grades: Grades, *, subtopics: bool = False
 ) -> None:
     """Add the label of one line if it is valid."""
     # As in trec_run, only lines that are read individually need these.

@@ -39,8 +39,9 @@ from assay.formats.annotation_tools.writing import (
     with_grades,
     write_list,
 )
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, checked_id
+from assay.formats.column_names import ColumnMap
+from assay.formats.format import Format
+from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id
 from assay.formats.json_rows import is_number
 from assay.formats.labels_jsonl import MachineLabel, TextLabel
 from assay.formats.reader import reader
@@ -196,12 +197,7 @@ def _uuid(*parts: str) -> str:
 
 
 def _read(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> list[RatingRow]:
     fields, by_key = PairFields(tally, columns or {}, grades), Keyed[RatingRow](tally, conflicts)
     for where, line, record in records(content, tally, ("responses", "suggestions")):
@@ -230,12 +226,7 @@ def _read(
 
 
 def _read_suggestions(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> Iterator[MachineLabel]:
     fields, by_key = PairFields(tally, columns or {}, grades), Keyed[MachineLabel](tally, conflicts)
     for where, line, record in records(content, tally, ("responses", "suggestions")):
@@ -308,7 +299,7 @@ FORMAT = Format(
     read=reader(NAME, _EXPECTED, _read),
     write=_write,
     example=_EXAMPLE,
-    options=reader_options("grades columns conflicts encoding", columns=COLUMNS_HELP),
+    options={"columns": COLUMNS_HELP},
 )
 SUGGESTIONS_FORMAT = Format(
     name=SUGGESTIONS,
@@ -323,5 +314,5 @@ SUGGESTIONS_FORMAT = Format(
     read=reader(SUGGESTIONS, _EXPECTED, _read_suggestions),
     write=_write_suggestions,
     example=_SUGGESTED,
-    options=reader_options("grades columns conflicts encoding", columns=COLUMNS_HELP),
+    options={"columns": COLUMNS_HELP},
 )

@@ -31,9 +31,10 @@ from assay.formats.annotation_tools.pair_fields import (
     records,
     skip_others,
 )
+from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import Columns, read_table
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, checked_id
+from assay.formats.format import Format
+from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id
 from assay.formats.json_lines import parse
 from assay.formats.json_rows import is_number
 from assay.formats.labels_jsonl import MachineLabel, TextLabel
@@ -95,12 +96,7 @@ _EXPECTED = (
 
 
 def _read_json(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> list[RatingRow]:
     fields, by_key = PairFields(tally, columns or {}, grades), Keyed[RatingRow](tally, conflicts)
     for where, line, task in records(content, tally, ("annotations", "completions")):
@@ -119,12 +115,7 @@ def _read_json(
 
 
 def _read_predictions(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> Iterator[MachineLabel]:
     fields, by_key = PairFields(tally, columns or {}, grades), Keyed[MachineLabel](tally, conflicts)
     for where, line, task in records(content, tally, ("annotations", "completions", "predictions")):
@@ -142,12 +133,7 @@ def _read_predictions(
 
 
 def _read_min(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> list[RatingRow]:
     fields, by_key = PairFields(tally, columns or {}, grades), Keyed[RatingRow](tally, conflicts)
     for where, line, record in records(content, tally, ("annotator", "annotation_id")):
@@ -161,8 +147,8 @@ def _read_csv(
     content: Content,
     tally: Tally,
     *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
+    grades: Grades = None,
+    columns: ColumnMap = None,
     delimiter: str | None = None,
     conflicts: Pick | None = None,
 ) -> list[RatingRow]:
@@ -327,9 +313,6 @@ def _milliseconds(seconds: Any) -> int | None:
 def _format(
     name: str, title: str, kind: str, extension: str, description: str, read: Any, write: Any, example: str
 ) -> Format:
-    names = (
-        "grades columns conflicts encoding" if extension == ".json" else "grades columns delimiter conflicts encoding"
-    )
     return Format(
         name=name,
         title=title,
@@ -340,7 +323,7 @@ def _format(
         read=reader(name, _EXPECTED if extension == ".json" else example.partition("\n")[0], read),
         write=write,
         example=example,
-        options=reader_options(names, columns=COLUMNS_HELP),
+        options={"columns": COLUMNS_HELP},
     )
 
 

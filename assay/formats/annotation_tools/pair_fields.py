@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
-from assay.formats.grade_cells import Keyed, checked_id, scale_grade
+from assay.formats.grade_cells import Grades, Keyed, checked_id, scale_grade
 from assay.formats.json_lines import id_text, list_elements, refuse_unstorable
 from assay.formats.labels_jsonl import MachineLabel
 from assay.formats.quepid.book_json import pseudonyms
@@ -49,7 +49,7 @@ class PairFields:
 
     tally: Tally
     mapping: Mapping[str, str]
-    grades: tuple[int, ...] | None = None
+    grades: Grades = None
     ids: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

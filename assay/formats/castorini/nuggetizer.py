@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from assay.core.read_report import RowFault, Tally
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import checked_id
 from assay.formats.json_lines import Element, id_text
 from assay.formats.json_rows import row_reader, text, write_objects
@@ -156,7 +156,6 @@ NUGGETS_FORMAT = Format(
     read=row_reader(NUGGETS, _NUGGETS.rstrip("\n"), _nuggets, _key),
     write=_write,
     example=_NUGGETS,
-    options=reader_options("encoding"),
 )
 ASSIGNMENTS_FORMAT = Format(
     name=ASSIGNMENTS,
@@ -168,5 +167,4 @@ ASSIGNMENTS_FORMAT = Format(
     read=row_reader(ASSIGNMENTS, _ASSIGNMENTS.partition("\n")[0], _assignments, _key),
     write=_write,
     example=_ASSIGNMENTS,
-    options=reader_options("encoding"),
 )

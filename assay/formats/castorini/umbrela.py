@@ -16,8 +16,8 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.formats.annotation_tools.writing import Losses, PairTexts, count_details, json_text, version_of
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, checked_id, scale_grade
+from assay.formats.format import Format
+from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id, scale_grade
 from assay.formats.json_lines import Element, id_text, objects
 from assay.formats.json_rows import rows, text
 from assay.formats.labels_jsonl import MachineLabel, TextLabel
@@ -148,12 +148,7 @@ class _Requests:
 
 
 def _read_judgments(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    requests: str | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, requests: str | None = None, conflicts: Pick | None = None
 ) -> Iterator[MachineLabel]:
     known = None
     if requests is not None:
@@ -173,12 +168,7 @@ def _read_judgments(
 
 
 def _judgment(
-    element: Element,
-    tally: Tally,
-    known: _Requests | None,
-    place: int,
-    numbers: dict[str, str],
-    grades: tuple[int, ...] | None,
+    element: Element, tally: Tally, known: _Requests | None, place: int, numbers: dict[str, str], grades: Grades
 ) -> tuple[MachineLabel, bool]:
     of = element.of
     query, passage = of.get("query"), of.get("passage")
@@ -254,7 +244,7 @@ def _judgment_object(row: MachineLabel, texts: Mapping[str, str], losses: Losses
     }
 
 
-def _grade(of: Mapping[str, Any], grades: tuple[int, ...] | None) -> tuple[str, int | None, bool]:
+def _grade(of: Mapping[str, Any], grades: Grades) -> tuple[str, int | None, bool]:
     """Return outcome, grade, and whether the grade was repaired; a judgment that fell back to 0 is a failure."""
     status = of.get("result_status", 1)
     if isinstance(status, bool) or status not in (0, 1):
@@ -282,7 +272,6 @@ REQUESTS_FORMAT = Format(
     read=reader(REQUESTS, _REQUEST.rstrip("\n"), _read_requests),
     write=_write_requests,
     example=_REQUEST,
-    options=reader_options("encoding"),
 )
 JUDGMENTS_FORMAT = Format(
     name=JUDGMENTS,
@@ -297,9 +286,8 @@ JUDGMENTS_FORMAT = Format(
     read=reader(JUDGMENTS, _JUDGMENT.partition("\n")[0], _read_judgments),
     write=_write_judgments,
     example=_JUDGMENT,
-    options=reader_options(
-        "grades requests conflicts encoding",
-        grades="grade scale; by default any whole number is accepted",
-        requests="the request file of these judgments, which contains the ids",
-    ),
+    options={
+        "grades": "grade scale; by default any whole number is accepted",
+        "requests": "the request file of these judgments, which contains the ids",
+    },
 )

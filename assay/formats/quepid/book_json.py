@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.formats.documents import document_of
-from assay.formats.format import Format, reader_options
+from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, checked_id
 from assay.formats.json_lines import id_text, object_parts, parse, refuse_unstorable
 from assay.formats.json_rows import text
@@ -351,6 +351,5 @@ FORMAT = Format(
     read=reader(NAME, _EXPECTED, _parse),
     write=write,
     example=EXAMPLE,
-    options=reader_options("encoding"),
     by_text=True,
 )

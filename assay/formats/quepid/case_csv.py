@@ -15,8 +15,8 @@ from assay.core.csv_cells import csv_row, quoted
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.formats.delimited import Cells, Columns, read_table
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, checked_id, count
+from assay.formats.format import Format
+from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id, count
 from assay.formats.quepid.csv_files import spaced
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow, RunRow
@@ -128,7 +128,7 @@ class _Detailed(TextLabelLayout):
 
 
 def _read_detailed(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Sequence[LabelRow]:
     layout = _Detailed(content, _DETAILED)
     layout.grades, layout.conflicts = grades, conflicts
@@ -241,7 +241,6 @@ CASE_FORMAT = Format(
     read=reader(CASE, CASE_HEADER, _read_case, empty="queries"),
     write=_write_case,
     example=f"{CASE_HEADER}\n,Assay,,star wars,,,,Films of the series,,\n",
-    options=reader_options("encoding"),
     by_text=True,
 )
 DETAILED_FORMAT = Format(
@@ -257,7 +256,6 @@ DETAILED_FORMAT = Format(
     read=reader(DETAILED, DETAILED_HEADER, _read_detailed),
     write=_write_detailed,
     example=f"{DETAILED_HEADER}\n,Assay,,dog,d1,,,3\n,Assay,,dog,d2,,,0\n",
-    options=reader_options("grades conflicts encoding"),
     by_text=True,
 )
 SNAPSHOT_FORMAT = Format(
@@ -273,6 +271,6 @@ SNAPSHOT_FORMAT = Format(
     read=reader(SNAPSHOT, SNAPSHOT_HEADER, _read_snapshot, empty="results"),
     write=_write_snapshot,
     example=f"{SNAPSHOT_HEADER}\nBaseline,,,dog,doc-1,1\nBaseline,,,dog,doc-2,2\n",
-    options=reader_options("snapshot encoding", snapshot="the snapshot to read, if the file contains several"),
+    options={"snapshot": "the snapshot to read, if the file contains several"},
     by_text=True,
 )

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick
+from assay.formats.format import Format
+from assay.formats.grade_cells import Grades, Keyed, Pick
 from assay.formats.json_lines import id_text, object_parts, refuse_unstorable
 from assay.formats.json_rows import text
 from assay.formats.quepid.case_csv import NOT_OF_LABELS, NOT_OF_QUERIES
@@ -69,7 +69,7 @@ def _query(value: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _read_labels(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Iterator[LabelRow]:
     labels = TextLabels(tally, conflicts, grades)
     for where, line, value in _queries(content, tally):
@@ -181,7 +181,6 @@ RATINGS_FORMAT = Format(
     read=reader(RATINGS, _LINE, _read_labels),
     write=_write,
     example='{"queries": [\n  {"query": "star trek", "ratings": {"193": 3, "201": 0}}\n]}\n',
-    options=reader_options("grades conflicts encoding"),
     by_text=True,
 )
 CASE_FORMAT = Format(
@@ -197,7 +196,6 @@ CASE_FORMAT = Format(
     read=reader(CASE, _CASE_LINE, _read_labels),
     write=_write_case,
     example=_LABELS,
-    options=reader_options("grades conflicts encoding"),
     by_text=True,
 )
 QUERIES_FORMAT = Format(
@@ -210,6 +208,5 @@ QUERIES_FORMAT = Format(
     read=reader(QUERIES, _CASE_LINE, _read_queries),
     write=_write_needs,
     example=_NEEDS,
-    options=reader_options("encoding"),
     by_text=True,
 )

@@ -17,12 +17,13 @@ import numpy.typing as npt
 from assay.core.csv_cells import csv_row
 from assay.core.read_report import RowFault, Tally
 from assay.core.text_column import Places
+from assay.formats.column_names import ColumnMap
 from assay.formats.column_reader import Lines, Plain, count_grades, plain_ids, rows_in_columns
 from assay.formats.csv_columns import CsvLayout
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.documents import document_of
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, checked_id
+from assay.formats.format import Format
+from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id
 from assay.formats.quepid.book_json import BookRating, pseudonyms
 from assay.formats.queries import could_be_query, may_be_personal
 from assay.formats.reader import note_unusual, reader
@@ -84,7 +85,7 @@ class _Spaced(TextLabelLayout):
 
 
 def _read_basic(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Sequence[LabelRow]:
     layout = _Spaced(content, _BASIC)
     layout.grades, layout.conflicts = grades, conflicts
@@ -92,12 +93,7 @@ def _read_basic(
 
 
 def _read_quaerite(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> Sequence[LabelRow]:
     layout = TextLabelLayout(content, _BASIC, mapping=columns)
     layout.grades, layout.conflicts = grades, conflicts
@@ -294,7 +290,6 @@ BASIC_FORMAT = Format(
     read=reader(BASIC, "query,docid,rating", _read_basic),
     write=_write_basic,
     example="query,docid,rating\nstar trek,193,0\nstar wars,11,3\nstar wars,1891,2\n",
-    options=reader_options("grades conflicts encoding"),
     by_text=True,
 )
 QUAERITE_FORMAT = Format(
@@ -307,7 +302,7 @@ QUAERITE_FORMAT = Format(
     read=reader(QUAERITE, "rating,docid,query", _read_quaerite),
     write=_write_quaerite,
     example="rating,docid,query\n0,70,rambo\n4,7555,rambo\n4,1366,rocky\n",
-    options=reader_options("grades columns conflicts encoding", columns="maps columns, such as query=positive"),
+    options={"columns": "maps columns, such as query=positive"},
     by_text=True,
 )
 BOOK_FORMAT = Format(
@@ -323,7 +318,6 @@ BOOK_FORMAT = Format(
     read=reader(BOOK, "query,docid,Rater One,Rater Two", _read_book),
     write=_write_book,
     example='query,docid,r01,r02\nstar trek,193,1.0,""\nstar wars,11,3.0,2.0\n',
-    options=reader_options("encoding"),
     by_text=True,
 )
 NEEDS_FORMAT = Format(
@@ -336,6 +330,5 @@ NEEDS_FORMAT = Format(
     read=reader(NEEDS, "query,information_need", _read_needs),
     write=_write_needs,
     example="query,information_need\nstar trek,Films of the series\n",
-    options=reader_options("encoding"),
     by_text=True,
 )
