@@ -27,7 +27,6 @@ COLUMNS = ("query_id", "doc_id", "grade", "ratings", "spread", "tie")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "ratings RATINGS", "ratings CSV with at least query_id,doc_id,rater,grade; - for standard input")
     option(parser, "--rule RULE", f"one of {', '.join(RULES)}", "median")
     add_scale(parser)

@@ -36,7 +36,6 @@ DEFAULT_METRIC = "nDCG@10"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "human HUMAN", "human labels: qrels, or ratings CSV (aggregated by the median)")
     option(parser, "labels LABELS", "machine labels: labels.jsonl or qrels")
     option(parser, "runs RUN", "runs to score with both sets of labels", nargs="*")

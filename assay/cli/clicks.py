@@ -24,7 +24,6 @@ LISTED_RANKS = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     from assay.clicks import CLICK_MODELS
     from assay.clicks.click_counts import Robots
 

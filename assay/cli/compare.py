@@ -45,7 +45,6 @@ DEFAULT_METRIC = "nDCG@10"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
     option(parser, "runs RUN", f"two or more runs: {RUN_HELP}", nargs="+")
     option(

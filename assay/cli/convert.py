@@ -30,7 +30,6 @@ EXAMPLE = "assay convert qrels.txt --to judgment-list --queries queries.csv --ou
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(
         parser,
         "source IN",

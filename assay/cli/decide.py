@@ -40,7 +40,6 @@ DEFAULT_METRIC = "nDCG@10"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
     option(parser, "baseline BASELINE", f"the run in use today: {RUN_HELP}")
     option(parser, "candidate CANDIDATE", "the run that may replace it")

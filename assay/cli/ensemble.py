@@ -25,7 +25,6 @@ EXAMPLE = "assay ensemble one.jsonl two.jsonl three.jsonl --rule median --out la
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     from assay.llm.judges.ensemble import RULES
 
     option(parser, "labels LABELS", "labels.jsonl from one or more judges", nargs="+")

@@ -30,7 +30,6 @@ DEFAULT_METRIC = "nDCG@10"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "qrels QRELS", f"human labels of a random sample of queries: {QRELS_HELP}")
     option(parser, "labels LABELS", "machine labels of these and more queries: labels.jsonl or qrels")
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)

@@ -46,7 +46,6 @@ class _FetchOutcome:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "queries QUERIES", "queries.csv with query_id and query")
     add_engine_options(parser)
     option(parser, "--depth K", "documents per query", 10)

@@ -45,7 +45,6 @@ FAIL_ON = ("warn", "stale")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
     parser.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
     option(parser, "--documents FILE", "all current documents: JSONL or CSV")

@@ -18,7 +18,6 @@ LOCAL = {"localhost", "127.0.0.1", "::1"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "--server URL", "address of the server; default: ASSAY_SERVER")
     option(parser, "--collection SLUG", "collection of later commands; default: your only collection")
     add_token_options(parser)

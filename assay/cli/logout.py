@@ -13,7 +13,6 @@ EXAMPLE = "assay logout --server https://assay.example.com"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "--server URL", "address of the server; default: that of the last login")
 
 

@@ -16,7 +16,6 @@ ONLY_OVER_HTTP = {"host": HOST, "port": PORT, "allowed_host": [], "allowed_origi
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "--http", action="store_true", help="serve over streamable HTTP at /mcp instead of stdio; requests bring tokens"
     )

@@ -16,7 +16,6 @@ NEWEST = "newest"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "what", "what to download", choices=["snapshot", "run"])
     option(parser, "name NAME", f"name of the snapshot or run; default for a snapshot: {NEWEST}", nargs="?")
     option(

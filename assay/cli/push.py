@@ -23,7 +23,6 @@ NAMED = {"run", "samples", "outputs", "labels", "bundle"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "kind", "what the file contains", choices=KINDS)
     option(parser, "file FILE", "the file, in any format of its kind; may be compressed with gzip")
     option(parser, "--name NAME", "name on the server; default: derived from the file name")

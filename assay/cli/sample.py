@@ -32,7 +32,6 @@ FEW_DOUBTS = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "log LOG", "query log with query,timestamp,client_id or query,count,clients; - for standard input")
     option(parser, "--format", "format of the log; default: from its file name, or csv", choices=list(LOG_FORMATS))
     option(parser, "--columns --column OURS=THEIRS,...", "map columns of the log, such as count=searches,query=term")

@@ -26,7 +26,6 @@ EXAMPLE = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "queries QUERIES", "a queries.csv with weights and probabilities")
     option(parser, "log LOG", "the log from which the stratum is drawn")
     option(parser, "--name NAME", "name of the stratum", required=True)

@@ -26,7 +26,6 @@ OF_FRACTIONS = ("ndcg", "dcg")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "labels LABELS", "labels.jsonl of the judge `downstream`")
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
     option(parser, "-k K", "number of documents per query", 10)

@@ -13,7 +13,6 @@ EXAMPLE = "assay verify snapshot/"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "bundle BUNDLE", "the folder of the bundle, its manifest.json, or its zip archive")
 
 

@@ -102,7 +102,6 @@ class HttpSearch:
         return self.paths.read(self.check(reply), depth)
 
     def close(self) -> None:
-        """Close the connections."""
         self.transport.close()
 
 

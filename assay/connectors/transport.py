@@ -49,7 +49,6 @@ class Transport:
         )
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def json(self, method: str, url: str, body: Any = None) -> Any:

@@ -58,7 +58,6 @@ EXAMPLE = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", nargs="?", help=QRELS_HELP)
     option(
         parser,

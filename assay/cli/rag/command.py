@@ -40,7 +40,6 @@ EXAMPLE = "assay rag samples.jsonl old.jsonl new.jsonl -m 'TokenF1 RecallAtK(k=5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "samples SAMPLES", "samples.jsonl: questions, reference answers, labels")
     option(parser, "outputs OUTPUTS", "outputs.jsonl of a system, or a run, or NAME=PATH; may be repeated", nargs="*")
     option(
