@@ -174,6 +174,10 @@ class Tally:
         """Count units in a bin."""
         self.bins[bin] += number
 
+    def accept(self, repaired: bool = False) -> None:
+        """Count a usable unit."""
+        self.put("repaired" if repaired else "accepted")
+
     def put_blank(self, line: int) -> None:
         """Count a blank line, which is skipped."""
         self.put("blank")

@@ -16,7 +16,7 @@ from assay.formats.column_names import ColumnMap
 from assay.formats.format import Format
 from assay.formats.grade_cells import checked_id
 from assay.formats.json_lines import Element, dump, id_text, objects
-from assay.formats.queries import query_fault
+from assay.formats.queries import checked_query
 from assay.formats.query_log_ubi import ACTIONS, named_index
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import ClickRow
@@ -131,8 +131,8 @@ def _typed(of: Mapping[str, Any]) -> str:
         return ""
     if not isinstance(text, str):
         raise RowFault("E23", f"user_query is {value_kind(text)}")
-    if text.strip() and (fault := query_fault(text)):
-        raise RowFault(*fault)
+    if text.strip():
+        checked_query(text)
     return text
 
 

@@ -55,7 +55,7 @@ class ClickBooks:
         self._tally = tally
         self._looked = not table
 
-    def take(self, of: Mapping[str, str], *, line: int, raw: str, bin: str = "accepted") -> Iterator[ClickRow]:
+    def take(self, of: Mapping[str, str], *, line: int, raw: str, repaired: bool = False) -> Iterator[ClickRow]:
         """Yield the row if it is valid."""
         if not self._looked:
             self._look_at_columns(of, line)
@@ -65,7 +65,7 @@ class ClickBooks:
         with self._tally.rejecting(line, raw=raw):
             row = self._row(of, line)
             note_unusual(self._tally, line, row.doc_id)
-            self._tally.put(bin)
+            self._tally.accept(repaired)
             yield row
 
     def _look_at_columns(self, of: Mapping[str, str], line: int) -> None:
@@ -138,8 +138,7 @@ def _stream_csv(
     """Yield the rows of a log as they are read; options as for `read`."""
     books = ClickBooks(tally, table=True)
     for cells in read_table(content, tally, COLUMNS, mapping=columns, delimiter=delimiter):
-        bin = "repaired" if cells.repaired else "accepted"
-        yield from books.take(cells.of, line=cells.line, raw=cells.raw, bin=bin)
+        yield from books.take(cells.of, line=cells.line, raw=cells.raw, repaired=cells.repaired)
 
 
 def _stream_jsonl(content: Content, tally: Tally, *, columns: ColumnMap = None) -> Iterator[ClickRow]:

@@ -64,7 +64,7 @@ def _parse(
         else:
             note_unusual(tally, cells.line, "", doc_id)
             seen[doc_id] = digest
-            tally.put("repaired" if cells.repaired else "accepted")
+            tally.accept(cells.repaired)
             yield DocumentHash(doc_id, digest, line=cells.line)
 
 

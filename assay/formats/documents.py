@@ -90,7 +90,7 @@ def _keep(row: DocumentRow, by_key: Keyed[DocumentRow], tally: Tally, raw: str, 
         tally.reject(fault[0], row.line, f"the document id {fault[1]}", fix=fix, raw=raw, column="doc_id")
         return
     note_unusual(tally, row.line, row.doc_id)
-    by_key.add(row.doc_id, row, row, row.line, raw, "repaired" if repaired else "accepted")
+    by_key.add(row.doc_id, row, row, row.line, raw, repaired)
 
 
 def _parse_jsonl(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> Iterator[DocumentRow]:

@@ -138,8 +138,9 @@ class Keyed(Generic[Row]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def add(self, key: Hashable, value: object, row: Row, line: int, raw: str, bin: str = "accepted") -> None:
-        """Add one row; ``bin`` is its bin if no other row contradicts it."""
+    def add(self, key: Hashable, value: object, row: Row, line: int, raw: str, repaired: bool = False) -> None:
+        """Add one row; it is accepted or repaired if no other row contradicts it."""
+        bin = "repaired" if repaired else "accepted"
         known = self._entries.get(key)
         if known is None:
             self._entries[key] = _Entry(row, value, line, raw[:MAX_RAW], bin, line)

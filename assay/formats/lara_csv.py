@@ -72,8 +72,7 @@ def _read_labels(
                 tally.once("W32", cells.line, f"the grade is written as {text}", done=f"read as {grade}")
             query_id, doc_id = cells.of["topic_id"], cells.of["doc_id"]
             row = LaraLabel(query_id, doc_id, grade, line=cells.line, probabilities=probabilities)
-            bin = "repaired" if repaired or cells.repaired else "accepted"
-            by_key.add((query_id, doc_id), grade, row, cells.line, cells.raw, bin)
+            by_key.add((query_id, doc_id), grade, row, cells.line, cells.raw, repaired or cells.repaired)
     for label in by_key.rows():
         if label.grade is not None:
             tally.grade(label.grade)
@@ -95,8 +94,7 @@ def _read_probabilities(
         row = MachineLabel(
             cells.of["topic_id"], cells.of["doc_id"], "graded", grade, judge=JUDGE, probabilities=named, line=cells.line
         )
-        bin = "repaired" if cells.repaired else "accepted"
-        by_key.add((row.query_id, row.doc_id), probabilities, row, cells.line, cells.raw, bin)
+        by_key.add((row.query_id, row.doc_id), probabilities, row, cells.line, cells.raw, cells.repaired)
     for label in by_key.rows():
         tally.grade(label.grade or 0)
         yield label

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick, checked_id
-from assay.formats.queries import note_personal, query_fault
+from assay.formats.queries import checked_query, note_personal
 from assay.formats.reader import filled_lines, note_unusual, reader
 from assay.formats.row_types import LabelRow
 from assay.formats.text_keys import whole_rating
@@ -62,8 +62,7 @@ def _note_query(text: str, texts: dict[str, str], tally: Tally, line: int) -> No
         tally.once("W34", line, "a comment line", done="skipped")
         return
     query_id, query = match.groups()
-    if fault := query_fault(query):
-        raise RowFault(*fault)
+    checked_query(query)
     if texts.setdefault(query_id, query) != query:
         raise RowFault("E18", f"the query {query_id!r} was {texts[query_id]!r} before, now {query!r}", "keep one text")
     note_personal(tally, line, query)

@@ -179,9 +179,7 @@ class BeirQrels(_Labels[LabelRow]):
             if repaired:
                 tally.once("W32", line, f"the grade is written as {parts[2]}", done=f"read as {value}")
             note_unusual(tally, line, *key)
-            by_key.add(
-                key, value, LabelRow(*key, value, "2", line=line), line, text, "repaired" if repaired else "accepted"
-            )
+            by_key.add(key, value, LabelRow(*key, value, "2", line=line), line, text, repaired)
 
 
 class _Run(Layout[RunRow]):
@@ -360,8 +358,7 @@ def add_label(entry: Entry, tally: Tally, grades: Grades, by_key: Keyed[LabelRow
         _reject(entry, fault, tally, "grade")
         return
     row = LabelRow(entry.query_id, entry.doc_id, grade, "2", line=entry.line)
-    bin = "repaired" if repaired or entry.repaired else "accepted"
-    by_key.add((entry.query_id, entry.doc_id), grade, row, entry.line, entry.raw, bin)
+    by_key.add((entry.query_id, entry.doc_id), grade, row, entry.line, entry.raw, repaired or entry.repaired)
 
 
 def results(entries: Iterable[Entry], tally: Tally) -> Iterator[RunRow]:
@@ -388,8 +385,7 @@ def add_result(entry: Entry, tally: Tally, by_key: Keyed[RunRow], *, without: bo
         _reject(entry, fault, tally, "rank" if entry.value is Absent else "score")
         return False
     row = RunRow(entry.query_id, entry.doc_id, score, rank, entry.tag, entry.line)
-    bin = "repaired" if entry.repaired else "accepted"
-    by_key.add((entry.query_id, entry.doc_id), score, row, entry.line, entry.raw, bin)
+    by_key.add((entry.query_id, entry.doc_id), score, row, entry.line, entry.raw, entry.repaired)
     return entry.rank not in (None, "")
 
 

@@ -61,7 +61,7 @@ def _parse(
         else:
             note_unusual(tally, cells.line, query_id, doc_id)
             seen.add((query_id, doc_id))
-            tally.put("repaired" if cells.repaired else "accepted")
+            tally.accept(cells.repaired)
             yield PairRow(query_id, doc_id, line=cells.line)
 
 

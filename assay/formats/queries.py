@@ -54,6 +54,15 @@ def query_fault(text: str) -> Fault | None:
     return Fault("E19", "the query contains a NUL character", "remove it")
 
 
+def checked_query(value: Any) -> str:
+    """Return the text of a query, or raise `RowFault` if it is invalid."""
+    if not isinstance(value, str):
+        raise RowFault("E23", f"the query is {value_kind(value)}, not text")
+    if fault := query_fault(value):
+        raise RowFault(*fault)
+    return value
+
+
 def note_personal(tally: Tally, line: int | None, text: str) -> None:
     """Report a query that may contain personal data, without repeating it."""
     # Its patterns take a fiftieth of a command that reads no queries.
@@ -221,13 +230,13 @@ def stratum_fault(name: str) -> str:
     return "the name of a stratum must not contain | or ;" if "|" in name or ";" in name else ""
 
 
-def keep_query(row: QueryRow, by_id: dict[str, QueryRow], tally: Tally, raw: str, bin: str) -> None:
+def keep_query(row: QueryRow, by_id: dict[str, QueryRow], tally: Tally, raw: str, repaired: bool) -> None:
     """Add one query by its id, or by its text if it has none."""
     key = row.query_id or row.query
     known = by_id.get(key)
     if known is None:
         by_id[key] = row
-        tally.put(bin)
+        tally.accept(repaired)
         note_personal(tally, row.line, row.query)
     elif known == row:
         tally.put("duplicate")
@@ -255,7 +264,7 @@ def read_queries(records: Iterable[Cells], tally: Tally) -> Iterator[QueryRow]:
         with tally.rejecting(cells.line, raw=cells.raw):
             row = _row(cells)
             numbered = "query_id" not in cells.of
-            keep_query(row, by_id, tally, cells.raw, "repaired" if cells.repaired else "accepted")
+            keep_query(row, by_id, tally, cells.raw, cells.repaired)
     ids = numbered_ids(by_id) if numbered else {}
     for row in by_id.values():
         yield replace(row, query_id=ids[row.query]) if numbered else row
@@ -428,7 +437,7 @@ def _parse_tsv(content: Content, tally: Tally, *, header: bool | None = None, ta
             plain = unescape(query_id), unescape(query)
             if repaired := plain != (query_id, query):
                 tally.once("W37", line, "an apostrophe in front of a formula", done="removed")
-            keep_query(QueryRow(*plain, line=line), by_id, tally, text, "repaired" if repaired else "accepted")
+            keep_query(QueryRow(*plain, line=line), by_id, tally, text, repaired)
     yield from by_id.values()
 
 

@@ -238,8 +238,7 @@ def add_rating(cells: Cells, ids: dict[str, str], tally: Tally, grades: Grades, 
     with tally.rejecting(cells.line, raw=cells.raw):
         row, repaired = _rating(cells, ids, tally, grades)
         value = row.grade if row.state == "graded" else row.state
-        bin = "repaired" if repaired or cells.repaired else "accepted"
-        by_key.add((row.query_id, row.doc_id, row.rater), value, row, cells.line, cells.raw, bin)
+        by_key.add((row.query_id, row.doc_id, row.rater), value, row, cells.line, cells.raw, repaired or cells.repaired)
 
 
 def _rating(cells: Cells, ids: dict[str, str], tally: Tally, grades: Grades) -> tuple[RatingRow, bool]:

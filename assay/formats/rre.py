@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, BinaryIO
 
-from assay.core.errors import NotValid
 from assay.core.ids import id_fault
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
@@ -21,7 +20,7 @@ from assay.formats.reader import reader
 from assay.formats.row_types import LabelRow
 from assay.formats.text_keys import QueryLabels, TextLabels, labels_by_query
 from assay.formats.text_lines import MAX_TEXT, Content
-from assay.formats.writer import Written, whole_grade
+from assay.formats.writer import Written, whole_grade, write_text
 
 NAME, QUEPID = "rre", "quepid-rre"
 _LEVELS = ("topics", "query_groups", "queries")
@@ -164,10 +163,7 @@ def _write(
         groups = [_group(members, template, names) for members in queries_of.values()]
         body = {"topics": [{"description": _TOPIC, "query_groups": groups}]}
     whole = {"id_field": "id", "index": index, **({"template": template} if flat else {}), **body}
-    try:
-        stream.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
-    except UnicodeEncodeError as error:
-        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    write_text(stream, (json.dumps(whole, ensure_ascii=False, indent=2) + "\n"))
     return Written(sum(len(one.labels) for one in grouped))
 
 

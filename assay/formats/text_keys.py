@@ -13,11 +13,10 @@ from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.core.text_column import distinct
 from assay.formats.grade_cells import Grades, Keyed, Pick, any_grade, checked_id, scale_grade
-from assay.formats.queries import note_personal, query_fault
+from assay.formats.queries import checked_query, note_personal
 from assay.formats.reader import note_unusual
 from assay.formats.row_columns import Coded, RowColumns
 from assay.formats.row_types import LabelRow, QueryRow, RatingRow, RunRow
-from assay.formats.value_kinds import value_kind
 from assay.formats.writer import MAX_SHOWN, Ordered, export_order
 
 Row = TypeVar("Row", bound=LabelRow | QueryRow | RatingRow | RunRow)
@@ -45,12 +44,8 @@ class TextKeys:
 
     def query_id(self, text: Any, line: int) -> str:
         """Return the id of a text, or raise `RowFault` if it cannot be a query."""
-        if not isinstance(text, str):
-            raise RowFault("E23", f"the query is {value_kind(text)}, not text")
-        if text not in self.ids:
-            if fault := query_fault(text):
-                raise RowFault(*fault)
-            note_personal(self._tally, line, text)
+        if not isinstance(text, str) or text not in self.ids:
+            note_personal(self._tally, line, checked_query(text))
             self.ids[text] = query_number(len(self.ids) + 1)
         return self.ids[text]
 
@@ -93,7 +88,7 @@ class TextLabels:
                 self._tally.once("W32", line, f"the grade is written as {value}", done=f"read as {grade:g}")
             note_unusual(self._tally, line, doc_id)
             row = LabelRow(query_id, doc_id, grade, query=query, line=line, by_text=True, group=group)
-            self.by_key.add((query, doc_id), grade, row, line, raw, "repaired" if pointed or repaired else "accepted")
+            self.by_key.add((query, doc_id), grade, row, line, raw, pointed or repaired)
 
     def without_labels(self, query: Any, line: int, raw: str, *, counted_as: str, column: str = "") -> None:
         """Count a query without documents, which has no labels to read."""

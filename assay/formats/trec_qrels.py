@@ -184,7 +184,7 @@ def add_line(
         row: LabelRow | SubtopicRow = LabelRow(ids[0], ids[-1], value, parts[1], line=line)
         if subtopics:
             row = SubtopicRow(parts[0], parts[1], parts[2], value, line)
-        by_key.add(ids, value, row, line, raw, "repaired" if repaired else "accepted")
+        by_key.add(ids, value, row, line, raw, repaired)
 
 
 def _wrong_width(width: int, subtopics: bool) -> tuple[str, str, str]:

@@ -12,11 +12,11 @@ from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, checked_id
-from assay.formats.queries import note_personal, query_fault
+from assay.formats.queries import checked_query, note_personal
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import QueryRow
 from assay.formats.text_lines import Content
-from assay.formats.writer import Written
+from assay.formats.writer import Written, write_text
 
 SGML, XML = "trec-topics", "trec-topics-xml"
 # Topics are written by people; a larger file is something else.
@@ -93,8 +93,7 @@ def _topic(attributes: str, body: str, line: int, tally: Tally) -> QueryRow:
         html.unescape(number[1]).strip() if number else parts.get("num", parts.get("number", "")), "number"
     )
     query = next((parts[tag] for tag in _TEXTS if parts.get(tag)), "")
-    if fault := query_fault(query):
-        raise RowFault(*fault)
+    checked_query(query)
     need = "\n\n".join(parts[tag] for tag in _NEEDS if parts.get(tag))
     return QueryRow(query_id, query, need, line=line)
 
@@ -116,10 +115,7 @@ def _write(rows: Iterable[QueryRow], stream: BinaryIO, *, xml: bool = False) -> 
             lines.append(f"<narr> Narrative:\n{need}\n" if need else "")
             lines.append("</top>\n")
     lines += ["</topics>\n"] if xml else []
-    try:
-        stream.write("".join(lines).encode())
-    except UnicodeEncodeError as error:
-        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    write_text(stream, "".join(lines))
     return Written(number)
 
 

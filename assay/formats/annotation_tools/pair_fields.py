@@ -142,13 +142,13 @@ def skip_others(tally: Tally, line: int, number: int, what: str, remedy: str) ->
 
 def add_rating(row: RatingRow, by_key: Keyed[RatingRow], line: int, raw: str, repaired: bool) -> None:
     answer = row.state if row.grade is None else row.grade
-    by_key.add((row.query_id, row.doc_id, row.rater), answer, row, line, raw, "repaired" if repaired else "accepted")
+    by_key.add((row.query_id, row.doc_id, row.rater), answer, row, line, raw, repaired)
 
 
 def add_label(row: MachineLabel, by_key: Keyed[MachineLabel], line: int, raw: str, repaired: bool) -> None:
     key = row.query_id, row.doc_id, row.judge, row.model
     answer = row.outcome if row.grade is None else row.grade
-    by_key.add(key, answer, row, line, raw, "repaired" if repaired else "accepted")
+    by_key.add(key, answer, row, line, raw, repaired)
 
 
 def counted_ratings(by_key: Keyed[RatingRow], tally: Tally) -> list[RatingRow]:

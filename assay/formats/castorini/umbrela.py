@@ -18,10 +18,10 @@ from assay.core.read_report import RowFault, Tally
 from assay.formats.annotation_tools.writing import Losses, PairTexts, count_details, json_text, version_of
 from assay.formats.format import Format
 from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id, scale_grade
-from assay.formats.json_lines import Element, id_text, objects
+from assay.formats.json_lines import Element, id_text, note_unknown, objects, read_id
 from assay.formats.json_rows import rows, text
 from assay.formats.labels_jsonl import MachineLabel, TextLabel
-from assay.formats.queries import query_fault
+from assay.formats.queries import checked_query
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import PairRow
 from assay.formats.text_ids import text_id
@@ -66,8 +66,7 @@ def _read_requests(content: Content, tally: Tally) -> Iterator[PairRow]:
                     tally.once("W42", element.line, "an id is a number", done="read as text")
                 note_unusual(tally, element.line, doc_id)
                 row = PairRow(query_id, doc_id, query, text=segment, line=element.line)
-                bin = "repaired" if numbered else "accepted"
-                by_key.add((query_id, doc_id), (query, segment), row, element.line, f"{place} {doc_id}", bin)
+                by_key.add((query_id, doc_id), (query, segment), row, element.line, f"{place} {doc_id}", numbered)
     yield from by_key.rows()
 
 
@@ -75,16 +74,11 @@ def _request(element: Element, tally: Tally) -> tuple[str, str, list[Any]]:
     query, candidates = element.of.get("query"), element.of.get("candidates")
     if not isinstance(query, dict) or not isinstance(candidates, list):
         raise RowFault("E23", "not an object with query and candidates, which have ids")
-    query_id, numbered = id_text(query.get("qid"))
-    checked_id(query_id, "qid")
-    if numbered:
-        tally.once("W42", element.line, "an id is a number", done="read as text")
+    query_id, _ = read_id(query.get("qid"), element.line, tally, "qid")
     note_unusual(tally, element.line, query_id)
     words = text(query, "text")
-    if fault := query_fault(words):
-        raise RowFault(*fault)
-    for key in element.of.keys() - {"query", "candidates"}:
-        tally.once("W41", element.line, f"unknown key {key!r}", done="ignored", column=key)
+    checked_query(words)
+    note_unknown(element.of, {"query", "candidates"}, element.line, tally)
     return query_id, words, candidates
 
 
@@ -174,10 +168,8 @@ def _judgment(
     query, passage = of.get("query"), of.get("passage")
     if not isinstance(query, str) or not isinstance(passage, str):
         raise RowFault("E23", "not an object with the texts query and passage")
-    if fault := query_fault(query):
-        raise RowFault(*fault)
-    for key in of.keys() - _KNOWN:
-        tally.once("W41", element.line, f"unknown key {key!r}", done="ignored", column=key)
+    checked_query(query)
+    note_unknown(of, _KNOWN, element.line, tally)
     if known is not None:
         query_id, doc_id = known.ids(place, query, passage)
     else:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, checked_id
-from assay.formats.json_lines import id_text, list_elements, object_parts, refuse_unstorable
+from assay.formats.json_lines import id_text, list_elements, object_parts, read_id, refuse_unstorable
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import RunRow
 from assay.formats.text_keys import TextKeys
@@ -71,14 +71,10 @@ def _read(content: Content, tally: Tally, *, snapshot: str | None = None) -> Ite
             for rank, document in enumerate(documents, 1):
                 place = f"{one.where}[{rank - 1}]"
                 with tally.rejecting(one.line, column=place):
-                    doc_id, numbered = id_text(document)
-                    checked_id(doc_id)
-                    if numbered:
-                        tally.once("W42", one.line, "a document id is a number", done="read as text")
+                    doc_id, numbered = read_id(document, one.line, tally)
                     note_unusual(tally, one.line, doc_id)
                     row = RunRow(query_id, doc_id, float(-rank), rank, name, one.line, one.query, True)
-                    bin = "repaired" if numbered else "accepted"
-                    by_key.add((one.query, doc_id), row.score, row, one.line, f"{place} {doc_id}", bin)
+                    by_key.add((one.query, doc_id), row.score, row, one.line, f"{place} {doc_id}", numbered)
     _check_names(list(names), snapshot, tally)
     yield from keys.padded(by_key.rows())
 

@@ -17,7 +17,7 @@ from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, PairRow, RunRow
 from assay.formats.text_keys import whole_rating
 from assay.formats.text_lines import MAX_TEXT, Content
-from assay.formats.writer import Written, export_order, whole_grade
+from assay.formats.writer import Written, export_order, whole_grade, write_text
 
 REQUEST, REPLY, UNRATED = "rank-eval-request", "rank-eval-reply", "rank-eval-unrated"
 # The place of the query's text in a template of a search body.
@@ -129,10 +129,7 @@ def _write(
     if isinstance(err := chosen.get("expected_reciprocal_rank"), dict):
         chosen["expected_reciprocal_rank"] = {"maximum_relevance": int(top), **err}
     lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in requests)
-    try:
-        stream.write(f'{{"requests": [\n{lines}\n],\n"metric": {json.dumps(chosen)}}}\n'.encode())
-    except UnicodeEncodeError as error:
-        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    write_text(stream, f'{{"requests": [\n{lines}\n],\n"metric": {json.dumps(chosen)}}}\n')
     return Written(len(ordered))
 
 

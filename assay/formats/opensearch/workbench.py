@@ -12,15 +12,15 @@ from typing import Any, BinaryIO
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, checked_id
-from assay.formats.json_lines import id_text, list_elements, object_parts, refuse_unstorable
+from assay.formats.grade_cells import Keyed, Pick
+from assay.formats.json_lines import list_elements, object_parts, read_id, refuse_unstorable
 from assay.formats.json_rows import rows as json_rows
 from assay.formats.json_rows import write_objects
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow
 from assay.formats.text_keys import TextKeys, labels_by_query, whole_rating
 from assay.formats.text_lines import MAX_TEXT, Content
-from assay.formats.writer import Written, whole_grade
+from assay.formats.writer import Written, whole_grade, write_text
 
 JUDGMENTS, QUERY_SET, QUERIES = "srw-judgments", "srw-query-set", "srw-queries"
 _RATINGS, _QUERIES = "judgmentRatings", "querySetQueries"
@@ -48,8 +48,9 @@ def _parse(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> 
                 place = f"{where}.ratings[{number}]"
                 with tally.rejecting(line, column=place):
                     row, repaired = _label(rating, query_id, query["query"], line, tally)
-                    bin = "repaired" if repaired else "accepted"
-                    by_key.add((query_id, row.doc_id), row.grade, row, line, f"{place} {row.doc_id} {row.grade}", bin)
+                    by_key.add(
+                        (query_id, row.doc_id), row.grade, row, line, f"{place} {row.doc_id} {row.grade}", repaired
+                    )
     for row in keys.padded(by_key.rows()):
         tally.grade(row.grade or 0)
         yield row
@@ -102,11 +103,8 @@ def _query(value: Any, keys: TextKeys, line: int, tally: Tally) -> tuple[str, li
 def _label(value: Any, query_id: str, query: str, line: int, tally: Tally) -> tuple[LabelRow, bool]:
     if not isinstance(value, dict):
         raise RowFault("E23", "a rating is not an object with docId and rating")
-    doc_id, numbered = id_text(value.get("docId"))
-    checked_id(doc_id)
+    doc_id, numbered = read_id(value.get("docId"), line, tally, column="docId")
     note_unusual(tally, line, doc_id)
-    if numbered:
-        tally.once("W42", line, "a document id is a number", done="read as text", column="docId")
     rating = value.get("rating")
     if typed := isinstance(rating, int | float) and not isinstance(rating, bool):
         tally.once("W43", line, "a rating is a number", done="read as if it were text", column="rating")
@@ -137,10 +135,7 @@ def _write(
     head = {"name": name, "description": description, "type": "IMPORT_JUDGMENT"}
     start = json.dumps(head, ensure_ascii=False, indent=2)[:-2]
     body = "[\n" + ",\n".join(lines) + "\n  ]" if lines else "[]"
-    try:
-        stream.write(f'{start},\n  "{_RATINGS}": {body}\n}}\n'.encode())
-    except UnicodeEncodeError as error:
-        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    write_text(stream, f'{start},\n  "{_RATINGS}": {body}\n}}\n')
     return Written(written)
 
 

@@ -18,8 +18,8 @@ from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.formats.documents import document_of
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, checked_id
-from assay.formats.json_lines import id_text, object_parts, parse, refuse_unstorable
+from assay.formats.grade_cells import Keyed
+from assay.formats.json_lines import note_unknown, object_parts, parse, read_id, refuse_unstorable
 from assay.formats.json_rows import text
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import DocumentRow, RatingRow
@@ -156,9 +156,8 @@ class _Reading:
         self.tally.read()
         with self.tally.rejecting(line, column=where):
             row, judgments, numbered = self._pair(value, line)
-            bin = "repaired" if numbered else "accepted"
             if not judgments:
-                self.by_key.add((row.query_id, row.doc_id, ""), None, row, line, where, bin)
+                self.by_key.add((row.query_id, row.doc_id, ""), None, row, line, where, numbered)
                 return
             self.tally.put("header")
             for place, one in enumerate(judgments):
@@ -167,7 +166,7 @@ class _Reading:
                 with self.tally.rejecting(line, column=at):
                     rating = self._rating(row, one)
                     answer = rating.state if rating.grade is None else rating.grade
-                    self.by_key.add((row.query_id, row.doc_id, rating.rater), answer, rating, line, at, bin)
+                    self.by_key.add((row.query_id, row.doc_id, rating.rater), answer, rating, line, at, numbered)
                     if rating.grade is not None:
                         self.tally.grade(rating.grade)
 
@@ -178,13 +177,9 @@ class _Reading:
             raise RowFault("E23", f"a pair is {value_kind(value)}, not an object")
         refuse_unstorable(value)
         query_id = self.keys.query_id(value.get("query_text"), line)
-        doc_id, numbered = id_text(value.get("doc_id"))
-        checked_id(doc_id)
-        if numbered:
-            self.tally.once("W42", line, "a document id is a number", done="read as text", column="doc_id")
+        doc_id, numbered = read_id(value.get("doc_id"), line, self.tally, column="doc_id")
         note_unusual(self.tally, line, doc_id)
-        for key in value.keys() - set(_PAIR):
-            self.tally.once("W41", line, f"unknown key {key!r}", done="ignored", column=key)
+        note_unknown(value, _PAIR, line, self.tally)
         need = text(value, "information_need")
         if self.needs.setdefault(query_id, need) != need:
             what = f"the query {value['query_text']!r} has another information need above"
@@ -226,8 +221,7 @@ class _Reading:
     def _rating(self, pair: BookRating, value: Any) -> BookRating:
         if not isinstance(value, dict):
             raise RowFault("E23", f"a judgment is {value_kind(value)}, not an object")
-        for key in value.keys() - set(_JUDGMENT):
-            self.tally.once("W41", pair.line, f"unknown key {key!r}", done="ignored", column=key)
+        note_unknown(value, _JUDGMENT, pair.line, self.tally)
         grade, state = value.get("rating"), "graded"
         if value.get("unrateable") is True or value.get("judge_later") is True:
             if grade is not None:

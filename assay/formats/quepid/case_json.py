@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
-from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
 from assay.formats.grade_cells import Grades, Keyed, Pick
@@ -21,7 +20,7 @@ from assay.formats.row_types import LabelRow, QueryRow
 from assay.formats.text_keys import TextKeys, TextLabels, labels_by_query, number_text, query_text, refuse_shared_texts
 from assay.formats.text_lines import MAX_TEXT, Content
 from assay.formats.value_kinds import value_kind
-from assay.formats.writer import Written, fields_left_out
+from assay.formats.writer import Written, fields_left_out, write_text
 
 RATINGS, CASE, QUERIES = "quepid-ratings-json", "quepid-case", "quepid-case-queries"
 _LINE = '{"queries": [{"query": "star trek", "ratings": {"193": 1.0}}]}'
@@ -161,10 +160,7 @@ def _write_queries(stream: BinaryIO, name: object, queries: Iterable[tuple[str, 
 
 def _write_lines(stream: BinaryIO, head: str, lines: list[str]) -> None:
     body = "[\n  " + ",\n  ".join(lines) + "\n]" if lines else "[]"
-    try:
-        stream.write(f'{{{head}"queries": {body}}}\n'.encode())
-    except UnicodeEncodeError as error:
-        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    write_text(stream, f'{{{head}"queries": {body}}}\n')
 
 
 def _quoted(text: str) -> str:

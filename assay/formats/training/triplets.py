@@ -16,9 +16,9 @@ from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
 from assay.formats.grade_cells import checked_id
-from assay.formats.json_lines import Element, id_text
+from assay.formats.json_lines import Element, id_text, note_unknown
 from assay.formats.json_rows import is_number, row_reader, write_objects
-from assay.formats.queries import query_fault
+from assay.formats.queries import checked_query
 from assay.formats.reader import note_unusual
 from assay.formats.text_ids import text_id
 from assay.formats.training.training_rows import Passage, TripletRow
@@ -160,15 +160,6 @@ def _without_leak(row: TripletRow) -> TripletRow:
     return row
 
 
-def checked_query(value: Any) -> str:
-    """Return the text of a query, or raise `RowFault`."""
-    if not isinstance(value, str):
-        raise RowFault("E23", f"the query is {value_kind(value)}, not text")
-    if fault := query_fault(value):
-        raise RowFault(*fault)
-    return value
-
-
 def checked_text(value: Any, name: str) -> str:
     """Return the text of a document, or raise `RowFault`."""
     if not isinstance(value, str):
@@ -207,12 +198,6 @@ def checked_ids(values: Sequence[Any], texts: Sequence[str], line: int, tally: T
         tally.once("W42", line, "an id is a number", done="read as text")
     note_unusual(tally, line, *chosen)
     return chosen, numbered
-
-
-def note_unknown(of: Mapping[str, Any], known: set[str], line: int, tally: Tally) -> None:
-    """Report the keys that a format does not read."""
-    for key in of.keys() - known:
-        tally.once("W41", line, f"unknown key {key!r}", done="ignored", column=key)
 
 
 FLAT_FORMAT = Format(
