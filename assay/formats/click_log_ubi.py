@@ -78,8 +78,7 @@ def write(rows: Iterable[ClickRow], stream: BinaryIO) -> Written:
 
 def _actions(columns: Mapping[str, str]) -> dict[object, str]:
     if strange := next((name for name in columns if name not in KNOWN), None):
-        message = f"unknown action {strange!r}; map {CLICK} or {IMPRESSION} (columns: click=NAME)"
-        raise NotValid(message, {"columns": message})
+        raise NotValid(f"unknown action {strange!r}; map {CLICK} or {IMPRESSION} (columns: click=NAME)", "columns")
     return {name: what for what, names in KNOWN.items() for name in ((columns[what],) if what in columns else names)}
 
 

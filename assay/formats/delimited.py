@@ -95,8 +95,7 @@ def first_line(content: Content) -> str:
 def check_mapping(mapping: Mapping[str, str], columns: Columns) -> None:
     """Raise `NotValid` if the mapping names a column that the format does not read."""
     if unknown := next((column for column in mapping if column not in columns.known), None):
-        message = f"unknown column {unknown!r}; the format reads {', '.join(columns.known)}"
-        raise NotValid(message, {"columns": message})
+        raise NotValid(f"unknown column {unknown!r}; the format reads {', '.join(columns.known)}", "columns")
 
 
 def names_of(column: str, columns: Columns, mapping: ColumnMap) -> tuple[str, ...]:

@@ -113,8 +113,7 @@ def parquet_columns(content: Content, tally: Tally, known: Known, value: str) ->
 
 def _frame(content: Content, tally: Tally, known: Known, value: str, mapping: Mapping[str, str]) -> polars.DataFrame:
     if unknown := next((column for column in mapping if column not in known), None):
-        message = f"unknown column {unknown!r}; the format reads {', '.join(known)}"
-        raise NotValid(message, {"columns": message})
+        raise NotValid(f"unknown column {unknown!r}; the format reads {', '.join(known)}", "columns")
     if not content.parquet:
         tally.refuse("does not begin like a Parquet file")
     import polars

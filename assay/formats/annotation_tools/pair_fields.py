@@ -54,8 +54,7 @@ class PairFields:
 
     def __post_init__(self) -> None:
         if unknown := next((name for name in self.mapping if name not in FIELDS), None):
-            message = f"unknown column {unknown!r}; the format reads {', '.join(FIELDS)}"
-            raise NotValid(message, {"columns": message})
+            raise NotValid(f"unknown column {unknown!r}; the format reads {', '.join(FIELDS)}", "columns")
 
     def names(self, column: str) -> tuple[str, ...]:
         """Return the names under which a field is read."""
