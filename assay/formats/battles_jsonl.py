@@ -69,7 +69,6 @@ FORMAT = Format(
     name=NAME,
     title="Pairwise comparisons, JSONL",
     kind="battles",
-    extensions=(".jsonl", ".ndjson"),
     description="Two documents of a query and a model's preference, from -1 (a) to 1 (b).",
     read=read,
     write=write,

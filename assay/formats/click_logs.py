@@ -236,7 +236,6 @@ JSONL = Format(
     name="click-log-jsonl",
     title="Click log, JSONL",
     kind="click-log",
-    extensions=(".jsonl", ".ndjson"),
     description="One shown result per line, or impressions and clicks per query, document and rank.",
     read=reader("click-log-jsonl", JSONL_LINE, _stream_jsonl, empty="results"),
     write=_write_jsonl,

@@ -72,7 +72,6 @@ FORMAT = Format(
     name=NAME,
     title="Document hashes, CSV",
     kind="document-hashes",
-    extensions=(".csv",),
     description="The SHA-256 of each judged document's content, to detect later changes.",
     read=reader(NAME, "doc_id,content_sha256", _parse),
     write=write,

@@ -193,7 +193,6 @@ JSONL = Format(
     title="Documents, JSONL",
     tool="BEIR",
     kind="documents",
-    extensions=(".jsonl", ".ndjson"),
     description="One document per line; unknown keys become fields of the document.",
     read=reader(
         "documents-jsonl", '{"doc_id": "doc-abc", "title": "...", "text": "..."}', _parse_jsonl, empty="documents"
@@ -223,7 +222,6 @@ PARQUET = Format(
     title="Documents, Parquet",
     tool="MTEB",
     kind="documents",
-    extensions=(".parquet",),
     description="One document per row, with the columns of MTEB's corpora (_id, title, text), shown here as CSV.",
     read=reader(
         "documents-parquet", "the columns _id, title and text", _parse_parquet, empty="documents", encoded=False

@@ -164,7 +164,6 @@ FORMAT = Format(
     name=NAME,
     title="Judgment list, JSON",
     kind="qrels",
-    extensions=(".json",),
     description="Labels grouped by query, with its text, for relevance tests; a copied label names its source.",
     read=read,
     write=write,

@@ -237,7 +237,6 @@ FORMAT = Format(
     name=NAME,
     title="Machine labels, JSONL",
     kind="labels",
-    extensions=(".jsonl", ".ndjson"),
     description="The answer of a machine judge for each pair: a grade, or the type of failure.",
     read=read,
     write=write,

@@ -179,7 +179,6 @@ FORMAT = Format(
     name=NAME,
     title="Bundle manifest",
     kind="manifest",
-    extensions=(".json",),
     description="The files of an exported bundle with their hashes and their origin.",
     read=read,
     write=write,

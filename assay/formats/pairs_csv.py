@@ -69,7 +69,6 @@ FORMAT = Format(
     name=NAME,
     title="Pairs, CSV",
     kind="pairs",
-    extensions=(".csv",),
     description="The pairs to judge; any file with query_id and doc_id works.",
     read=reader(NAME, "query_id,doc_id", _parse),
     write=write,

@@ -72,7 +72,6 @@ FORMAT = Format(
     name=NAME,
     title="Pairs, JSONL",
     kind="pairs",
-    extensions=(".jsonl", ".ndjson"),
     description="Pairs with query, need and text, and one or more expected answers if a judge needs them.",
     read=read,
     write=write,

@@ -98,7 +98,6 @@ FORMAT = Format(
     name=NAME,
     title="Query log, JSONL",
     kind="query-log",
-    extensions=(".jsonl", ".ndjson"),
     description="One search per line, or one query per line with its count and clients.",
     read=reader(NAME, EXAMPLE.partition("\n")[0], parse_log, empty="searches"),
     write=write,

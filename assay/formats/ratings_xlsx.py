@@ -323,7 +323,6 @@ FORMAT = Format(
     name=NAME,
     title="Ratings, XLSX",
     kind="ratings",
-    extensions=(".xlsx",),
     description=(
         "One judgment of one rater per row of a sheet, with the columns query_id, query_text, doc_id, grade, rater_id "
         "and notes; formulas are refused. Requires assay[xlsx]."

@@ -54,7 +54,6 @@ FORMAT = Format(
     name=NAME,
     title="Scores from pairwise comparisons, JSONL",
     kind="document-scores",
-    extensions=(".jsonl", ".ndjson"),
     description="A score for each document of a query, with its standard error.",
     read=read,
     write=write,

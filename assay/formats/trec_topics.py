@@ -135,7 +135,6 @@ XML_FORMAT = Format(
     title="TREC topics, XML",
     tool="TREC",
     kind="queries",
-    extensions=(".xml",),
     description="Topics with a number, a query and a narrative, as newer TREC tracks publish them.",
     read=reader(XML, '<topic number="1"><query>running shoes</query></topic>', _parse),
     write=partial(_write, xml=True),

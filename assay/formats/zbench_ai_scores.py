@@ -210,7 +210,6 @@ FORMAT = Format(
     title="zbench scored pairs, JSON",
     tool="zbench",
     kind="battles",
-    extensions=(".json",),
     description="The answers of all models to each pair (zbench's ai_scores.json), with texts and reasons.",
     read=read,
     write=write,

@@ -117,7 +117,6 @@ FORMAT = Format(
     title="ragas rows, JSONL",
     tool="ragas",
     kind="samples",
-    extensions=(".jsonl", ".ndjson"),
     description=(
         "Questions with contexts, responses and reference answers, as ragas evaluates them (SingleTurnSample). assay "
         "convert --outputs adds the outputs of a system."

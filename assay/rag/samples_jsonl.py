@@ -79,7 +79,6 @@ FORMAT = Format(
     name=NAME,
     title="RAG samples, JSONL",
     kind="samples",
-    extensions=(".jsonl", ".ndjson"),
     description="Questions with reference answers, relevant documents and labels; ragas rows are also accepted.",
     read=read,
     write=write,

@@ -291,7 +291,6 @@ FORMAT = Format(
     title="Argilla ratings, JSON",
     tool="Argilla",
     kind="ratings",
-    extensions=(".json",),
     description=(
         "The responses of people to one question, in records that Argilla 2 exports (records.to_json) and imports "
         "(records.from_json); fields or metadata name the pair. Suggestions are skipped."
@@ -306,7 +305,6 @@ SUGGESTIONS_FORMAT = Format(
     title="Argilla suggestions, JSON",
     tool="Argilla",
     kind="labels",
-    extensions=(".json",),
     description=(
         "The suggestions of models in an export of Argilla, as machine labels; responses are skipped. Each pair has "
         "one suggestion."

@@ -310,17 +310,14 @@ def _milliseconds(seconds: Any) -> int | None:
     return round(seconds * 1000) if is_number(seconds, most=1e9) and math.isfinite(seconds) and seconds >= 0 else None
 
 
-def _format(
-    name: str, title: str, kind: str, extension: str, description: str, read: Any, write: Any, example: str
-) -> Format:
+def _format(name: str, title: str, kind: str, description: str, read: Any, write: Any, example: str) -> Format:
     return Format(
         name=name,
         title=title,
         tool="Label Studio",
         kind=kind,
-        extensions=(extension,),
         description=description,
-        read=reader(name, _EXPECTED if extension == ".json" else example.partition("\n")[0], read),
+        read=reader(name, example.partition("\n")[0] if name == CSV else _EXPECTED, read),
         write=write,
         example=example,
         options={"columns": COLUMNS_HELP},
@@ -331,7 +328,6 @@ JSON_FORMAT = _format(
     JSON,
     "Label Studio ratings, JSON",
     "ratings",
-    ".json",
     "The annotations of tasks as Label Studio exports and imports them: a rating, a number, or choices that begin with "
     'a number. Skipped tasks get the outcome "later"; predictions are skipped.',
     _read_json,
@@ -342,7 +338,6 @@ PREDICTIONS_FORMAT = _format(
     PREDICTIONS,
     "Label Studio predictions, JSON",
     "labels",
-    ".json",
     "The predictions of models in an export or import of Label Studio, as machine labels; annotations are skipped.",
     _read_predictions,
     write_predictions,
@@ -352,7 +347,6 @@ MIN_FORMAT = _format(
     MIN,
     "Label Studio ratings, JSON-MIN",
     "ratings",
-    ".json",
     "One annotation per object, as in Label Studio's JSON-MIN export.",
     _read_min,
     write_min,
@@ -362,7 +356,6 @@ CSV_FORMAT = _format(
     CSV,
     "Label Studio ratings, CSV",
     "ratings",
-    ".csv",
     "One annotation per row, as Label Studio exports CSV and TSV; annotators with e-mail addresses get pseudonyms.",
     _read_csv,
     write_csv,

@@ -259,7 +259,6 @@ REQUESTS_FORMAT = Format(
     title="umbrela requests, JSONL",
     tool="umbrela",
     kind="pairs",
-    extensions=(".jsonl", ".ndjson"),
     description="One query per line with the texts of its candidates, as umbrela judges them; ids are required.",
     read=reader(REQUESTS, _REQUEST.rstrip("\n"), _read_requests),
     write=_write_requests,
@@ -270,7 +269,6 @@ JUDGMENTS_FORMAT = Format(
     title="umbrela judgments, JSONL",
     tool="umbrela",
     kind="labels",
-    extensions=(".jsonl", ".ndjson"),
     description=(
         "The judgments of umbrela's model as machine labels. A judgment with result_status 0 is a failure, not a grade "
         "of 0. Writing other labels needs --queries FILE and --documents FILE."

@@ -179,7 +179,6 @@ FORMAT = Format(
     title="Search Relevance Workbench experiment",
     tool="OpenSearch",
     kind="run",
-    extensions=(".json",),
     description=(
         "The documents that a search configuration returned in an experiment of the workbench, from pairwise results "
         "or evaluation results; the score is minus the rank."

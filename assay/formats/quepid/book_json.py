@@ -337,7 +337,6 @@ FORMAT = Format(
     title="Quepid book, JSON",
     tool="Quepid",
     kind="ratings",
-    extensions=(".json",),
     description=(
         "Pairs with the judgments of each rater, unrateable pairs, explanations, information needs, documents and the "
         "scale, as Quepid exports and imports books; raters get pseudonyms."

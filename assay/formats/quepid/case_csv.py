@@ -236,7 +236,6 @@ CASE_FORMAT = Format(
     title="Quepid case, CSV",
     tool="Quepid",
     kind="queries",
-    extensions=(".csv",),
     description="The queries and information needs of a case; its scores and notes are neither read nor written.",
     read=reader(CASE, CASE_HEADER, _read_case, empty="queries"),
     write=_write_case,
@@ -248,7 +247,6 @@ DETAILED_FORMAT = Format(
     title="Quepid detailed ratings, CSV",
     tool="Quepid",
     kind="qrels",
-    extensions=(".csv",),
     description=(
         "The ratings of a case with the position, title and fields of each document, which are neither read nor "
         "written."
@@ -263,7 +261,6 @@ SNAPSHOT_FORMAT = Format(
     title="Quepid snapshot, CSV",
     tool="Quepid",
     kind="run",
-    extensions=(".csv",),
     description=(
         "The documents of each query in a snapshot of a case, as a run; the score is minus the position. Quepid's list "
         "of cases imports it with the number of a case: `--set case_id=8`."

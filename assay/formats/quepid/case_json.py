@@ -172,7 +172,6 @@ RATINGS_FORMAT = Format(
     title="Quepid ratings, JSON",
     tool="Quepid",
     kind="qrels",
-    extensions=(".json",),
     description="Each query of a case with the ratings of its documents.",
     read=reader(RATINGS, _LINE, _read_labels),
     write=_write,
@@ -184,7 +183,6 @@ CASE_FORMAT = Format(
     title="Quepid case, JSON",
     tool="Quepid",
     kind="qrels",
-    extensions=(".json",),
     description=(
         "The ratings of an exported case; its search settings, which may contain passwords, are neither read nor "
         "written."
@@ -199,7 +197,6 @@ QUERIES_FORMAT = Format(
     title="Queries of a Quepid case, JSON",
     tool="Quepid",
     kind="queries",
-    extensions=(".json",),
     description="The queries and information needs of an exported case, the same file as quepid-case.",
     read=reader(QUERIES, _CASE_LINE, _read_queries),
     write=_write_needs,

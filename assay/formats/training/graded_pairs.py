@@ -55,7 +55,6 @@ FORMAT = Format(
     title="Graded training pairs, JSONL",
     tool="sentence-transformers",
     kind="graded-pairs",
-    extensions=(".jsonl", ".ndjson"),
     description=(
         "A query, a document and a score per line, as sentence-transformers trains on pairs with a similarity score "
         "(sbert.net, dataset overview); sentence1 and sentence2 are also read. --set ids=false writes only the texts."

@@ -205,7 +205,6 @@ FLAT_FORMAT = Format(
     title="Training triplets, JSONL",
     tool="sentence-transformers",
     kind="triplets",
-    extensions=(".jsonl", ".ndjson"),
     description=(
         "A query, a relevant and an irrelevant text per line, as sentence-transformers trains on them "
         "(sbert.net, dataset overview); anchor is also read as query. --set ids=false writes only the texts."
@@ -219,7 +218,6 @@ FLAG_FORMAT = Format(
     title="FlagEmbedding training data, JSONL",
     tool="FlagEmbedding",
     kind="triplets",
-    extensions=(".jsonl", ".ndjson"),
     description=(
         "A query with lists of relevant and irrelevant texts per line, as FlagEmbedding trains on them (README of its "
         "fine-tuning examples); ids are in separate lists."
