@@ -18,7 +18,6 @@ from assay.core.errors import NotValid
 if TYPE_CHECKING:
     from assay.aggregation.label_rule import Label, Labels
 
-NAME = "aggregate"
 EXAMPLE = "assay aggregate ratings.csv --rule median --out qrels.txt"
 LISTED = 20
 # A rule that estimates the errors of raters needs about this many grades per pair.

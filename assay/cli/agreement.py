@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 # As in assay.coefficients.gate, which would import numpy.
 THRESHOLD = 0.60
 
-NAME = "agreement"
 EXAMPLE = "assay agreement ratings.csv --scale 0:3 --gate alpha-ordinal --threshold 0.6"
 PARTS = ("grade", "query", "tier")
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from assay.estimators.judge_bias import Biases
     from assay.llm.judges.model_families import Kin
 
-NAME = "calibrate"
 EXAMPLE = "assay calibrate qrels.txt labels.jsonl bm25.run neural.run -m nDCG@10"
 DEFAULT_METRIC = "nDCG@10"
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from assay.significance.results import Comparison
 
 
-NAME = "compare"
 EXAMPLE = "assay compare qrels.txt bm25.run neural.run -m nDCG@10 --baseline bm25"
 
 DEFAULT_METRIC = "nDCG@10"

@@ -21,7 +21,6 @@ from assay.core.errors import NotValid
 if TYPE_CHECKING:
     from assay.formats import Format
 
-NAME = "convert"
 # Column 2 of qrels marks a label of a machine.
 MACHINE = "1"
 # Parameters of writers that have an option of their own.

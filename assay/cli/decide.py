@@ -34,7 +34,6 @@ from assay.sequential import METHODS
 if TYPE_CHECKING:
     from assay.sequential.decide import Decision
 
-NAME = "decide"
 EXAMPLE = "assay decide qrels.txt bm25.run neural.run -m nDCG@10 --order judged.txt"
 DEFAULT_METRIC = "nDCG@10"
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from assay.llm.judge import Outcome
     from assay.llm.judges.ensemble import Together
 
-NAME = "ensemble"
 EXAMPLE = "assay ensemble one.jsonl two.jsonl three.jsonl --rule median --out labels.jsonl"
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from assay.rag.prompt_calls import PromptCalls
     from assay.rag.records import SystemOutputs
 
-NAME = "erag"
 EXAMPLE = "assay erag samples.jsonl new.jsonl --documents contents.jsonl --task reader:answer -k 2"
 
 

@@ -24,7 +24,6 @@ from assay.core.errors import NotValid
 if TYPE_CHECKING:
     from assay.estimators.human_machine_mean import Estimate
 
-NAME = "estimate"
 EXAMPLE = "assay estimate qrels.txt labels.jsonl bm25.run -m nDCG@10"
 DEFAULT_METRIC = "nDCG@10"
 

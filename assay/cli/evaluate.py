@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from assay.scoring.score_ranges import Range
 
 
-NAME = "evaluate"
 EXAMPLE = "assay evaluate qrels.txt bm25.run neural.run -m nDCG@10 -m 'P@5,10 AP' --format json"
 
 CI_METHOD = "percentile"

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from assay.formats.row_types import DocumentRow, RunRow
 
 
-NAME = "fetch"
 EXAMPLE = (
     "assay fetch queries.csv --engine elasticsearch --set address=http://localhost:9200 --set index=shop "
     "--name bm25 --out bm25.run --documents-out documents.jsonl"

@@ -13,7 +13,6 @@ from assay.core.errors import NotValid
 if TYPE_CHECKING:
     from assay.formats import Format
 
-NAME = "formats"
 EXAMPLE = "assay formats trec-qrels"
 
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from assay.staleness.signal import Finding
 
 
-NAME = "freshness"
 EXAMPLE = "assay freshness qrels.txt new.run --documents documents.jsonl --baseline snapshot/manifest.json"
 DECLARED = ("schema", "embedding", "category", "language")
 FAIL_ON = ("warn", "stale")

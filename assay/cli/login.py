@@ -12,7 +12,6 @@ from assay.cli.options.server import add_token_options, given_token, prompted_to
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
-NAME = "login"
 EXAMPLE = "assay login --server https://assay.example.com --collection shop"
 LOCAL = {"localhost", "127.0.0.1", "::1"}
 

@@ -8,7 +8,6 @@ import sys
 from assay.cli import option
 from assay.core.errors import NotValid
 
-NAME = "logout"
 EXAMPLE = "assay logout --server https://assay.example.com"
 
 

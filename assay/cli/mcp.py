@@ -9,7 +9,6 @@ from assay.cli import option
 from assay.cli.options.server import add_server_options, given_token
 from assay.core.errors import NotValid
 
-NAME = "mcp"
 EXAMPLE = "assay mcp --server https://assay.example.com --collection shop"
 HOST, PORT = "127.0.0.1", 8765
 ONLY_OVER_HTTP = {"host": HOST, "port": PORT, "allowed_host": [], "allowed_origin": []}

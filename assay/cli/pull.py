@@ -10,7 +10,6 @@ from assay.cli import option
 from assay.cli.options.server import add_server_options, client_of
 from assay.core.errors import NotValid
 
-NAME = "pull"
 EXAMPLE = "assay pull snapshot newest --out labels"
 NEWEST = "newest"
 

@@ -15,7 +15,6 @@ from assay.core.errors import NotValid
 if TYPE_CHECKING:
     from assay.client.client import Client
 
-NAME = "push"
 EXAMPLE = "assay push run neural.run --name neural --scores"
 KINDS = ("run", "samples", "outputs", "documents", "queries", "labels", "bundle")
 # The options that only some kinds have.

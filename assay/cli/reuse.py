@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from assay.estimators.reusability import Reuse
 
 
-NAME = "reuse"
 EXAMPLE = "assay reuse qrels.txt bm25.run neural.run --depth 10 -m nDCG@10"
 
 

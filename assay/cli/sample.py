@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from assay.sampling.draw import Sample
     from assay.sampling.tiers import TierCut
 
-NAME = "sample"
 EXAMPLE = "assay sample log.csv --head 50 --torso 100 --tail 50 --seed 1 --out queries.csv --raw-out raw.csv"
 COLUMNS = ("query_id", "query", "tier", "frequency", "clients", "probability", "weight")
 RAW_COLUMNS = ("query_id", "line", "query", "timestamp", "count", "clicks")

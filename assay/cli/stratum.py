@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from assay.sampling.draw import Sample
     from assay.sampling.tiers import TierCut
 
-NAME = "stratum"
 EXAMPLE = (
     "assay stratum queries.csv log.csv --name tents --words tent,tents --share 0.2 --head 20 --tail 20 --out all.csv"
 )

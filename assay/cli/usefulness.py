@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from assay.core.run import Run
     from assay.rag.usefulness import Correlation
 
-NAME = "usefulness"
 EXAMPLE = "assay usefulness useful.jsonl bm25.run -k 5 --answers scores.csv"
 # Metrics defined for values between 0 and 1; other metrics need labels that are 0 or 1.
 OF_FRACTIONS = ("ndcg", "dcg")

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from assay.formats.row_types import RunRow
 
 
-NAME = "validate"
 EXAMPLE = "assay validate qrels.txt --format trec-qrels --scale 0:3"
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from assay.cli import option
 
-NAME = "verify"
 EXAMPLE = "assay verify snapshot/"
 
 

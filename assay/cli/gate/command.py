@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from assay.formats.run_reader import RunFile
 
 
-NAME = "gate"
 EXAMPLE = (
     "assay gate qrels.txt --baseline bm25.run --candidate neural.run "
     "--rule 'Judged@10 >= 0.8' --rule 'drop(nDCG@10) <= 0.02 unless p >= 0.05'"

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from assay.significance.compare import Plan
 
 
-NAME = "rag"
 EXAMPLE = "assay rag samples.jsonl old.jsonl new.jsonl -m 'TokenF1 RecallAtK(k=5)' --baseline old"
 
 
