@@ -97,34 +97,9 @@ class AgreementReport(Result):
     seed: int
 
     @property
-    def nominal(self) -> Agreement:
-        """Return Krippendorff's nominal alpha."""
-        return self.coefficients["alpha-nominal"]
-
-    @property
     def ordinal(self) -> Agreement:
         """Return Krippendorff's ordinal alpha, the headline coefficient."""
         return self.coefficients["alpha-ordinal"]
-
-    @property
-    def interval(self) -> Agreement:
-        """Return Krippendorff's interval alpha."""
-        return self.coefficients["alpha-interval"]
-
-    @property
-    def fleiss(self) -> Agreement:
-        """Return Fleiss' kappa."""
-        return self.coefficients["fleiss"]
-
-    @property
-    def ac1(self) -> Agreement:
-        """Return Gwet's AC1."""
-        return self.coefficients["ac1"]
-
-    @property
-    def ac2(self) -> Agreement:
-        """Return Gwet's AC2 with quadratic weights."""
-        return self.coefficients["ac2"]
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return a dict for each coefficient, with its interval, n, and the reason if undefined."""

@@ -16,8 +16,6 @@ from assay.formats.writer import Written
 from assay.rag.fields import OF_OUTPUTS, OF_SAMPLES, sample_of
 from assay.rag.records import Document, EvaluationSample, Record
 
-Parser = Callable[[Content, Tally], Iterator[Record]]
-
 NAME = "samples-jsonl"
 EXAMPLE = (
     '{"sample_id": "s1", "query": "What does the kit contain?", "reference_answer": "two rubber seals", '

@@ -43,12 +43,6 @@ class CountedLog:
         """Return the searches for the remaining queries: the denominator of traffic shares."""
         return sum(frequencies_of(self.queries))
 
-    @property
-    def suppressed_share(self) -> float | None:
-        """Return the share of counted searches below the threshold: traffic that no sample represents."""
-        counted = self.traffic + self.suppressed
-        return self.suppressed / counted if counted else None
-
 
 def close_log(
     queries: Sequence[LogQuery],

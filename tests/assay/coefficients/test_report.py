@@ -79,25 +79,27 @@ def test_the_json_shape() -> None:
 )
 def test_undefined_is_none_with_a_reason(columns: list[list[int | None]], reason: str) -> None:
     report = agreement_report(ratings(*columns), bootstrap=20)
-    for agreement in (report.nominal, report.ordinal, report.interval, report.fleiss, report.ac1, report.ac2):
+    for name in ("alpha-nominal", "alpha-ordinal", "alpha-interval", "fleiss", "ac1", "ac2"):
+        agreement = report.coefficients[name]
         assert (agreement.value, agreement.reason, agreement.low) == (None, reason, None)
     assert all(row.unweighted.reason in REASONS for row in report.cohen)
 
 
 def test_perfect_and_varied_is_one() -> None:
     report = agreement_report(ratings([0, 3, 1], [0, 3, 1]))
-    assert report.ordinal.value == report.fleiss.value == report.cohen[0].quadratic.value == 1.0
+    assert report.ordinal.value == report.coefficients["fleiss"].value == report.cohen[0].quadratic.value == 1.0
 
 
 def test_a_constant_rater_beside_a_varied_one_is_a_number() -> None:
     report = agreement_report(ratings([1, 1, 1, 1], [0, 1, 2, 3]), bootstrap=0)
     assert report.cohen[0].unweighted.value == 0.0
-    assert report.nominal.reason is None
+    assert report.coefficients["alpha-nominal"].reason is None
 
 
 def test_unequal_numbers_of_grades_leave_fleiss_undefined() -> None:
     report = agreement_report(ratings([0, 1, 2], [0, 1, 2], [0, None, None]), bootstrap=0)
-    assert (report.fleiss.value, report.fleiss.reason) == (None, "unequal_ratings")
+    fleiss = report.coefficients["fleiss"]
+    assert (fleiss.value, fleiss.reason) == (None, "unequal_ratings")
     assert report.ordinal.value == 1.0
 
 
@@ -120,7 +122,7 @@ def test_intervals_are_seeded_and_bracket_the_value() -> None:
     first, again, other = (agreement_report(table, seed=seed) for seed in (1, 1, 2))
     assert first.as_json() == again.as_json()
     assert first.ordinal.low != other.ordinal.low
-    for agreement in (first.ordinal, first.ac2, first.fleiss, first.cohen[0].quadratic):
+    for agreement in (first.ordinal, *map(first.coefficients.get, ("ac2", "fleiss")), first.cohen[0].quadratic):
         assert agreement.low is not None
         assert agreement.high is not None
         assert agreement.value is not None

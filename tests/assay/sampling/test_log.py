@@ -82,7 +82,7 @@ def test_dropped_rows_are_counted_with_the_reason() -> None:
 def test_every_search_is_counted_dropped_or_suppressed() -> None:
     log = count_log([Row("a", count=7, clients=3), Row("b", count=2, clients=2), Row("", count=3)], min_clients=3)
     assert log.traffic + log.suppressed + sum(log.dropped.values()) == log.searches == 12
-    assert (log.suppressed_queries, log.suppressed, log.suppressed_share) == (1, 2, 2 / 9)
+    assert (log.suppressed_queries, log.suppressed) == (1, 2)
 
 
 def test_the_threshold_counts_clients_not_searches() -> None:
