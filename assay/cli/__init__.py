@@ -1,6 +1,6 @@
 """The ``assay`` command: its subcommands, their exit status, and the options, tables and progress bars they share.
 
-A subcommand is a module with ``NAME``, ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args) -> int``, and one line in
+A subcommand is a module with ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args) -> int``, and one line in
 `COMMANDS`. Only the subcommand that runs is imported. Exit status: 0 success, 1 a gate or validation failed, 2 wrong
 usage or input that cannot be read, with one line on standard error.
 """
@@ -89,7 +89,6 @@ MALLOC = {"M_TRIM_THRESHOLD": (-1, 2**31 - 1), "M_TOP_PAD": (-2, 64 << 20), "M_M
 class Command(Protocol):
     """Interface of a subcommand's module."""
 
-    NAME: str
     EXAMPLE: str
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -18,7 +18,6 @@ from assay.core.errors import NotValid
 if TYPE_CHECKING:
     from assay.aggregation.label_rule import Label, Labels
 
-NAME = "aggregate"
 EXAMPLE = "assay aggregate ratings.csv --rule median --out qrels.txt"
 LISTED = 20
 # A rule that estimates the errors of raters needs about this many grades per pair.
@@ -27,7 +26,6 @@ COLUMNS = ("query_id", "doc_id", "grade", "ratings", "spread", "tie")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "ratings RATINGS", "ratings CSV with at least query_id,doc_id,rater,grade; - for standard input")
     option(parser, "--rule RULE", f"one of {', '.join(RULES)}", "median")
     add_scale(parser)

@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 # As in assay.coefficients.gate, which would import numpy.
 THRESHOLD = 0.60
 
-NAME = "agreement"
 EXAMPLE = "assay agreement ratings.csv --scale 0:3 --gate alpha-ordinal --threshold 0.6"
 PARTS = ("grade", "query", "tier")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "ratings RATINGS", "ratings CSV with at least query_id,doc_id,rater,grade; - for standard input")
     add_scale(parser)
     option(parser, "--bootstrap N", "number of bootstrap resamples of the queries; 0 for no intervals", 1000)

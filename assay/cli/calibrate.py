@@ -30,13 +30,11 @@ if TYPE_CHECKING:
     from assay.estimators.judge_bias import Biases
     from assay.llm.judges.model_families import Kin
 
-NAME = "calibrate"
 EXAMPLE = "assay calibrate qrels.txt labels.jsonl bm25.run neural.run -m nDCG@10"
 DEFAULT_METRIC = "nDCG@10"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "human HUMAN", "human labels: qrels, or ratings CSV (aggregated by the median)")
     option(parser, "labels LABELS", "machine labels: labels.jsonl or qrels")
     option(parser, "runs RUN", "runs to score with both sets of labels", nargs="*")

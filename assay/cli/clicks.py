@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from assay.clicks.click_counts import Evidence
     from assay.clicks.labeling import ClickLabels, Rules
 
-NAME = "clicks"
 EXAMPLE = "assay clicks clicks.csv --model coec --least-impressions 30 --out labels.csv"
 COLUMNS = ("query_id", "query", "doc_id", "label", "low", "high", "impressions", "clicks", "expected")
 FORMATS_OF = {"csv": "click-log-csv", "jsonl": "click-log-jsonl", "ubi": "click-log-ubi"}
@@ -24,7 +23,6 @@ LISTED_RANKS = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     from assay.clicks import CLICK_MODELS
     from assay.clicks.click_counts import Robots
 

@@ -38,14 +38,12 @@ if TYPE_CHECKING:
     from assay.significance.results import Comparison
 
 
-NAME = "compare"
 EXAMPLE = "assay compare qrels.txt bm25.run neural.run -m nDCG@10 --baseline bm25"
 
 DEFAULT_METRIC = "nDCG@10"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
     option(parser, "runs RUN", f"two or more runs: {RUN_HELP}", nargs="+")
     option(

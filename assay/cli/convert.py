@@ -21,7 +21,6 @@ from assay.core.errors import NotValid
 if TYPE_CHECKING:
     from assay.formats import Format
 
-NAME = "convert"
 # Column 2 of qrels marks a label of a machine.
 MACHINE = "1"
 # Parameters of writers that have an option of their own.
@@ -30,7 +29,6 @@ EXAMPLE = "assay convert qrels.txt --to judgment-list --queries queries.csv --ou
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(
         parser,
         "source IN",

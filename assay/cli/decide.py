@@ -34,13 +34,11 @@ from assay.sequential import METHODS
 if TYPE_CHECKING:
     from assay.sequential.decide import Decision
 
-NAME = "decide"
 EXAMPLE = "assay decide qrels.txt bm25.run neural.run -m nDCG@10 --order judged.txt"
 DEFAULT_METRIC = "nDCG@10"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
     option(parser, "baseline BASELINE", f"the run in use today: {RUN_HELP}")
     option(parser, "candidate CANDIDATE", "the run that may replace it")

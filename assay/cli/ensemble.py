@@ -20,12 +20,10 @@ if TYPE_CHECKING:
     from assay.llm.judge import Outcome
     from assay.llm.judges.ensemble import Together
 
-NAME = "ensemble"
 EXAMPLE = "assay ensemble one.jsonl two.jsonl three.jsonl --rule median --out labels.jsonl"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     from assay.llm.judges.ensemble import RULES
 
     option(parser, "labels LABELS", "labels.jsonl from one or more judges", nargs="+")

@@ -21,12 +21,10 @@ if TYPE_CHECKING:
     from assay.rag.prompt_calls import PromptCalls
     from assay.rag.records import SystemOutputs
 
-NAME = "erag"
 EXAMPLE = "assay erag samples.jsonl new.jsonl --documents contents.jsonl --task reader:answer -k 2"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "samples SAMPLES", "samples.jsonl: questions and reference answers")
     option(parser, "outputs OUTPUTS", "outputs.jsonl of a system with texts, or a run, or NAME=PATH", nargs="*")
     option(parser, "--task MODULE:FUNCTION", "function(query, texts) that answers the query; default: --model answers")

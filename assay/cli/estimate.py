@@ -24,13 +24,11 @@ from assay.core.errors import NotValid
 if TYPE_CHECKING:
     from assay.estimators.human_machine_mean import Estimate
 
-NAME = "estimate"
 EXAMPLE = "assay estimate qrels.txt labels.jsonl bm25.run -m nDCG@10"
 DEFAULT_METRIC = "nDCG@10"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "qrels QRELS", f"human labels of a random sample of queries: {QRELS_HELP}")
     option(parser, "labels LABELS", "machine labels of these and more queries: labels.jsonl or qrels")
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)

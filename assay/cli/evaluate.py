@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from assay.scoring.score_ranges import Range
 
 
-NAME = "evaluate"
 EXAMPLE = "assay evaluate qrels.txt bm25.run neural.run -m nDCG@10 -m 'P@5,10 AP' --format json"
 
 CI_METHOD = "percentile"
@@ -53,7 +52,6 @@ TELL_RANGES = ("table", "json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
     parser.add_argument(

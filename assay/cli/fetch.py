@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from assay.formats.row_types import DocumentRow, RunRow
 
 
-NAME = "fetch"
 EXAMPLE = (
     "assay fetch queries.csv --engine elasticsearch --set address=http://localhost:9200 --set index=shop "
     "--name bm25 --out bm25.run --documents-out documents.jsonl"
@@ -46,7 +45,6 @@ class _FetchOutcome:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "queries QUERIES", "queries.csv with query_id and query")
     add_engine_options(parser)
     option(parser, "--depth K", "documents per query", 10)

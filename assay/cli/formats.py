@@ -13,12 +13,10 @@ from assay.core.errors import NotValid
 if TYPE_CHECKING:
     from assay.formats import Format
 
-NAME = "formats"
 EXAMPLE = "assay formats trec-qrels"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "name FORMAT", "the format to explain", nargs="?")
     option(parser, "--kind KIND", "list only formats of this kind: qrels, run, documents, queries, ...")
     option(parser, "--format", "output format", "table", choices=["table", "json"])

@@ -38,14 +38,12 @@ if TYPE_CHECKING:
     from assay.staleness.signal import Finding
 
 
-NAME = "freshness"
 EXAMPLE = "assay freshness qrels.txt new.run --documents documents.jsonl --baseline snapshot/manifest.json"
 DECLARED = ("schema", "embedding", "category", "language")
 FAIL_ON = ("warn", "stale")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
     parser.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
     option(parser, "--documents FILE", "all current documents: JSONL or CSV")

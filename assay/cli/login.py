@@ -12,13 +12,11 @@ from assay.cli.options.server import add_token_options, given_token, prompted_to
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
-NAME = "login"
 EXAMPLE = "assay login --server https://assay.example.com --collection shop"
 LOCAL = {"localhost", "127.0.0.1", "::1"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "--server URL", "address of the server; default: ASSAY_SERVER")
     option(parser, "--collection SLUG", "collection of later commands; default: your only collection")
     add_token_options(parser)

@@ -8,12 +8,10 @@ import sys
 from assay.cli import option
 from assay.core.errors import NotValid
 
-NAME = "logout"
 EXAMPLE = "assay logout --server https://assay.example.com"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "--server URL", "address of the server; default: that of the last login")
 
 

@@ -9,14 +9,12 @@ from assay.cli import option
 from assay.cli.options.server import add_server_options, given_token
 from assay.core.errors import NotValid
 
-NAME = "mcp"
 EXAMPLE = "assay mcp --server https://assay.example.com --collection shop"
 HOST, PORT = "127.0.0.1", 8765
 ONLY_OVER_HTTP = {"host": HOST, "port": PORT, "allowed_host": [], "allowed_origin": []}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "--http", action="store_true", help="serve over streamable HTTP at /mcp instead of stdio; requests bring tokens"
     )

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from assay.strategies.strategy import Wording
 
 
-NAME = "pool"
 EXAMPLE = "assay pool bm25.run neural.run --strategy depth --depth 10 --out pool.csv"
 
 

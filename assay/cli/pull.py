@@ -10,13 +10,11 @@ from assay.cli import option
 from assay.cli.options.server import add_server_options, client_of
 from assay.core.errors import NotValid
 
-NAME = "pull"
 EXAMPLE = "assay pull snapshot newest --out labels"
 NEWEST = "newest"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "what", "what to download", choices=["snapshot", "run"])
     option(parser, "name NAME", f"name of the snapshot or run; default for a snapshot: {NEWEST}", nargs="?")
     option(

@@ -15,7 +15,6 @@ from assay.core.errors import NotValid
 if TYPE_CHECKING:
     from assay.client.client import Client
 
-NAME = "push"
 EXAMPLE = "assay push run neural.run --name neural --scores"
 KINDS = ("run", "samples", "outputs", "documents", "queries", "labels", "bundle")
 # The options that only some kinds have.
@@ -23,7 +22,6 @@ NAMED = {"run", "samples", "outputs", "labels", "bundle"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "kind", "what the file contains", choices=KINDS)
     option(parser, "file FILE", "the file, in any format of its kind; may be compressed with gzip")
     option(parser, "--name NAME", "name on the server; default: derived from the file name")

@@ -30,12 +30,10 @@ if TYPE_CHECKING:
     from assay.estimators.reusability import Reuse
 
 
-NAME = "reuse"
 EXAMPLE = "assay reuse qrels.txt bm25.run neural.run --depth 10 -m nDCG@10"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
     option(parser, "-m --metric METRIC", "one metric", "nDCG@10")

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from assay.sampling.draw import Sample
     from assay.sampling.tiers import TierCut
 
-NAME = "sample"
 EXAMPLE = "assay sample log.csv --head 50 --torso 100 --tail 50 --seed 1 --out queries.csv --raw-out raw.csv"
 COLUMNS = ("query_id", "query", "tier", "frequency", "clients", "probability", "weight")
 RAW_COLUMNS = ("query_id", "line", "query", "timestamp", "count", "clicks")
@@ -32,7 +31,6 @@ FEW_DOUBTS = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "log LOG", "query log with query,timestamp,client_id or query,count,clients; - for standard input")
     option(parser, "--format", "format of the log; default: from its file name, or csv", choices=list(LOG_FORMATS))
     option(parser, "--columns --column OURS=THEIRS,...", "map columns of the log, such as count=searches,query=term")

@@ -19,14 +19,12 @@ if TYPE_CHECKING:
     from assay.sampling.draw import Sample
     from assay.sampling.tiers import TierCut
 
-NAME = "stratum"
 EXAMPLE = (
     "assay stratum queries.csv log.csv --name tents --words tent,tents --share 0.2 --head 20 --tail 20 --out all.csv"
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "queries QUERIES", "a queries.csv with weights and probabilities")
     option(parser, "log LOG", "the log from which the stratum is drawn")
     option(parser, "--name NAME", "name of the stratum", required=True)

@@ -19,14 +19,12 @@ if TYPE_CHECKING:
     from assay.core.run import Run
     from assay.rag.usefulness import Correlation
 
-NAME = "usefulness"
 EXAMPLE = "assay usefulness useful.jsonl bm25.run -k 5 --answers scores.csv"
 # Metrics defined for values between 0 and 1; other metrics need labels that are 0 or 1.
 OF_FRACTIONS = ("ndcg", "dcg")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "labels LABELS", "labels.jsonl of the judge `downstream`")
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
     option(parser, "-k K", "number of documents per query", 10)

@@ -23,12 +23,10 @@ if TYPE_CHECKING:
     from assay.formats.row_types import RunRow
 
 
-NAME = "validate"
 EXAMPLE = "assay validate qrels.txt --format trec-qrels --scale 0:3"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "source IN", "input file; - for standard input; .gz files are decompressed")
     option(parser, "--format FORMAT", "input format; default: detected from the content", dest="source_format")
     option(parser, "--strict", "also exit with status 1 for warnings", action="store_true")

@@ -8,12 +8,10 @@ from pathlib import Path
 
 from assay.cli import option
 
-NAME = "verify"
 EXAMPLE = "assay verify snapshot/"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "bundle BUNDLE", "the folder of the bundle, its manifest.json, or its zip archive")
 
 

@@ -74,4 +74,4 @@ def fitted_cuts(values: Floats, grades: Ints, scale: Sequence[int]) -> tuple[flo
 
 def _wrong(what: str) -> NotValid:
     message = f"{what}. List the lowest label of each grade above the first in ascending order, such as 0.5, 1, 2."
-    return NotValid(message, {"cuts": message})
+    return NotValid(message, "cuts")

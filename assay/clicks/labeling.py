@@ -109,11 +109,11 @@ def _check(rules: Rules) -> None:
     checked_cuts(rules.cuts)
     checked_baseline(rules.baseline)
     if rules.least_impressions < 1:
-        raise _wrong("least_impressions", f"least_impressions is {rules.least_impressions}. Use 1 or more.")
+        raise NotValid(f"least_impressions is {rules.least_impressions}. Use 1 or more.", "least_impressions")
     if rules.strength is not None and not 0 < rules.strength < float("inf"):
-        raise _wrong("strength", f"strength is {rules.strength:g}. Use a number above 0, such as 5.")
+        raise NotValid(f"strength is {rules.strength:g}. Use a number above 0, such as 5.", "strength")
     if not 0 < rules.level < 1:
-        raise _wrong("level", f"level is {rules.level:g}. Use a number between 0 and 1, such as 0.95.")
+        raise NotValid(f"level is {rules.level:g}. Use a number between 0 and 1, such as 0.95.", "level")
 
 
 def _check_log(shown: int, clicked: int) -> None:
@@ -123,7 +123,3 @@ def _check_log(shown: int, clicked: int) -> None:
         what = "no clicks" if not clicked else "a click on every impression"
         fix = "Upload a log that also has the results that were shown but not clicked. Clicks alone are not enough."
         raise NotValid(f"The log has {what}. {fix}", {"file": fix})
-
-
-def _wrong(name: str, message: str) -> NotValid:
-    return NotValid(message, {name: message})

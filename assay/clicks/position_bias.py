@@ -44,7 +44,7 @@ def checked_baseline(rates: Sequence[float]) -> tuple[float, ...]:
     """Return the rates, each of which must be a share."""
     if wrong := [rate for rate in rates if not 0 <= rate <= 1]:
         message = f"The baseline has the rate {wrong[0]:g}. List shares from rank 1, such as 0.4,0.2,0.15."
-        raise NotValid(message, {"baseline": message})
+        raise NotValid(message, "baseline")
     return tuple(float(rate) for rate in rates)
 
 
@@ -55,6 +55,6 @@ def _given(baseline: Sequence[float], ranks: list[int]) -> Floats:
         message = (
             f"The baseline has rates for ranks 1 to {len(rates)}, but the log has {where}. Add a rate for each rank."
         )
-        raise NotValid(message, {"baseline": message})
+        raise NotValid(message, "baseline")
     selected: Floats = rates[np.array(ranks, dtype=np.int64) - 1]
     return selected

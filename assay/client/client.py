@@ -91,7 +91,6 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connection."""
         self.connection.close()
 
     @property

@@ -103,7 +103,6 @@ class Connection:
         return f"Connection({self.url!r})"
 
     def close(self) -> None:
-        """Close the connection."""
         self._http.close()
 
     def get(self, path: str, **query: str) -> Any:

@@ -26,7 +26,6 @@ class GroupAgreement:
     ordinal: Agreement
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return {
             "name": self.name,
             "queries": self.queries,
@@ -112,7 +111,6 @@ class GradeAgreement:
     one_or_other: Agreement
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return {
             "grade": int(self.grade) if self.grade == int(self.grade) else self.grade,
             "n": self.n,

@@ -114,7 +114,6 @@ class GateAnswer:
         return self.n < ENOUGH_UNITS or self.queries < ENOUGH_QUERIES
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return asdict(self)
 
 

@@ -218,7 +218,6 @@ class AgreementWarning:
     message: str
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return {"code": self.code, "raters": list(self.raters), "message": self.message}
 
 

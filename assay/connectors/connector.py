@@ -153,7 +153,7 @@ class ConnectorKind:
         known = {setting.name: setting for setting in self.settings}
         if strange := next((name for name in given if name not in known), None):
             message = f"Unknown setting {strange!r} of the connector {self.name}. Settings: {', '.join(known)}."
-            raise NotValid(message, {strange: message})
+            raise NotValid(message, strange)
         values = {name: (given.get(name) or setting.default).strip() for name, setting in known.items()}
         if problems := _problems(self.settings, values):
             raise NotValid("; ".join(problems.values()), problems)

@@ -44,8 +44,8 @@ def headers_of(lines: str, secret: str) -> dict[str, str]:
     {'X-Team': 'search', 'Authorization': 'ApiKey abc'}
     """
     if not all(" " <= character <= "~" for character in secret):
-        raise _wrong(
-            "secret", "The secret contains a line break or a character that is not allowed in headers. Remove it."
+        raise NotValid(
+            "The secret contains a line break or a character that is not allowed in headers. Remove it.", "secret"
         )
     encoded = base64.b64encode(secret.encode()).decode()
     headers = {}
@@ -54,15 +54,11 @@ def headers_of(lines: str, secret: str) -> dict[str, str]:
             continue
         name, colon, value = (part.strip() for part in line.partition(":"))
         if not colon or not NAME.fullmatch(name) or name.lower() in OURS or not all(" " <= one <= "~" for one in value):
-            raise _wrong("headers", f"Line {number} of the headers is not a valid header. Write Name: value.")
+            raise NotValid(f"Line {number} of the headers is not a valid header. Write Name: value.", "headers")
         if not secret and (SECRET in value or ENCODED in value):
             continue
         headers[name] = value.replace(ENCODED, encoded).replace(SECRET, secret)
     return headers
-
-
-def _wrong(setting: str, message: str) -> NotValid:
-    return NotValid(message, {setting: message})
 
 
 # Returns the response to read, or raises an EngineFault, because many engines return status 200 with a partial result.
@@ -102,7 +98,6 @@ class HttpSearch:
         return self.paths.read(self.check(reply), depth)
 
     def close(self) -> None:
-        """Close the connections."""
         self.transport.close()
 
 
@@ -154,11 +149,10 @@ def http_kind(
         address = _address(values, path)
         body = parsed("template", values["template"] or "{}")
         if not asks(address, body):
-            message = "The template does not contain the query. Add {query} to it."
-            raise NotValid(message, {"template": message})
+            raise NotValid("The template does not contain the query. Add {query} to it.", "template")
         if values.get("method", method) == "GET" and any(isinstance(value, dict) for value in body.values()):
             message = "With GET, the template contains URL parameters. Use plain values, or choose POST."
-            raise NotValid(message, {"template": message})
+            raise NotValid(message, "template")
         _, host, port = place_of(address)
         headers = headers_of(values["headers"], values["secret"])
         paths = mapping_of(values)
@@ -173,8 +167,7 @@ def http_kind(
 def _page(values: Mapping[str, str], usual: int) -> int:
     text = values.get("page", "")
     if text and not (text.isascii() and text.isdigit() and int(text)):
-        message = f"page is {text!r}. Enter a number such as 100."
-        raise NotValid(message, {"page": message})
+        raise NotValid(f"page is {text!r}. Enter a number such as 100.", "page")
     return int(text) if text else usual
 
 

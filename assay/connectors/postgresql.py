@@ -269,7 +269,7 @@ class Watch:
 def build(values: Mapping[str, str], allowed: Allowed, timeout: float) -> Engine:
     """Return the engine; see `connector.ConnectorKind`."""
     if not values["port"].isdigit() or not 0 < int(values["port"]) < 65536:
-        raise _wrong("port", f"port is {values['port']!r}. Enter a number such as 5432.")
+        raise NotValid(f"port is {values['port']!r}. Enter a number such as 5432.", "port")
     port = int(values["port"])
     addresses = allowed.addresses(values["host"], port)
     connect = {
@@ -299,11 +299,11 @@ def bound(statement: str) -> str:
     "SELECT id FROM d WHERE t LIKE '%%' || %(query)s || '%%' LIMIT %(depth)s"
     """
     if not re.match(r"\s*(select|with)\b", statement, re.IGNORECASE):
-        raise _wrong("statement", "The statement is not a SELECT.")
+        raise NotValid("The statement is not a SELECT.", "statement")
     if QUERY not in statement:
-        raise _wrong("statement", "The query is missing. Add {query} to the statement, without quotes.")
+        raise NotValid("The query is missing. Add {query} to the statement, without quotes.", "statement")
     if re.search(r"'[^']*\{(query|depth)\}[^']*'", re.sub(r"'(?:[^'{}]|'')*'", "", statement)):
-        raise _wrong("statement", "Write {query} and {depth} without quotes; join strings with ||.")
+        raise NotValid("Write {query} and {depth} without quotes; join strings with ||.", "statement")
     return statement.replace("%", "%%").replace(QUERY, "%(query)s").replace(DEPTH, "%(depth)s")
 
 
@@ -322,10 +322,6 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 def _too_large() -> EngineFault:
     limit = MOST_BYTES // (1024 * 1024)
     return EngineFault("too-large", f"The response has more than {limit} MB. Select fewer columns.")
-
-
-def _wrong(setting: str, message: str) -> NotValid:
-    return NotValid(message, {setting: message})
 
 
 POSTGRESQL = ConnectorKind(

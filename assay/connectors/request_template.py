@@ -26,11 +26,9 @@ def parsed(name: str, text: str) -> Any:
         hint = '; write "{query}" and "{depth}" in quotes' if DEPTH in text or QUERY in text else ""
         raise NotValid(message + hint, {name: message + hint}) from None
     except RecursionError:
-        message = f"{name} is nested too deeply. Use fewer levels."
-        raise NotValid(message, {name: message}) from None
+        raise NotValid(f"{name} is nested too deeply. Use fewer levels.", name) from None
     if not isinstance(template, dict):
-        message = f"{name} is not a JSON object. Write {{...}}."
-        raise NotValid(message, {name: message})
+        raise NotValid(f"{name} is not a JSON object. Write {{...}}.", name)
     return template
 
 

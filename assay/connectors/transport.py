@@ -49,7 +49,6 @@ class Transport:
         )
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def json(self, method: str, url: str, body: Any = None) -> Any:
@@ -194,10 +193,10 @@ def place_of(url: str) -> tuple[str, str, int]:
         scheme, host, port = "", "", None
     if scheme not in PORTS or not host or any(character.isspace() or not character.isprintable() for character in url):
         message = f"{url[:EXCERPT]!r} is not an address. Write one such as https://search.example.com:9200."
-        raise NotValid(message, {"address": message})
+        raise NotValid(message, "address")
     if parts.username is not None or parts.password is not None:
         message = "The address contains a user name or password. Remove it and enter the secret in its own field."
-        raise NotValid(message, {"address": message})
+        raise NotValid(message, "address")
     return scheme, host, port or PORTS[scheme]
 
 

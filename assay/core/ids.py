@@ -29,17 +29,6 @@ MAX_LENGTH = 500
 _ASCII_SPACES = frozenset(" \t\n\r\v\f")
 
 
-def byte_order(text: str) -> bytes:
-    """Return the sort key of an id: its UTF-8 bytes.
-
-    Examples
-    --------
-    >>> sorted(["Z", "a", "9", "10", "é"], key=byte_order, reverse=True)
-    ['é', 'a', 'Z', '9', '10']
-    """
-    return text.encode("utf-8", "surrogatepass")
-
-
 def id_fault(text: str, *, spaces: bool = True) -> tuple[str, str] | None:
     """Return the code and the description of what is wrong with an id, or None.
 

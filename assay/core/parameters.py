@@ -76,7 +76,7 @@ class Parameter:
             ends.append(f"at most {LARGEST:,}")
         bounds = " and ".join(end for end in ends if end)
         message = f"{self.name} is {value!r}; use {_KINDS[self.type]}{', ' if bounds else ''}{bounds}"
-        return NotValid(message, {self.name: message})
+        return NotValid(message, self.name)
 
 
 def checked(owner: str, parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,7 +89,6 @@ def checked(owner: str, parameters: Sequence[Parameter], given: Mapping[str, Any
     """
     known = {parameter.name: parameter for parameter in parameters}
     if strange := next((name for name in given if name not in known), None):
-        message = f"{owner} has no parameter {strange!r}; parameters: {', '.join(known) or 'none'}"
-        raise NotValid(message, {strange: message})
+        raise NotValid(f"{owner} has no parameter {strange!r}; parameters: {', '.join(known) or 'none'}", strange)
     values = {name: value for name, value in given.items() if value is not None}
     return {name: one.check(values.get(name, one.default)) for name, one in known.items()}

@@ -145,6 +145,14 @@ class Report:
             raise UnreadableInput(self.path, first.line, where + first.what + more, first.fix, first.code)
 
 
+class RowFault(ValueError):
+    """Raised for a row that cannot be used."""
+
+    def __init__(self, code: str, what: str, fix: str = "") -> None:
+        super().__init__(what)
+        self.code, self.fix = code, fix
+
+
 class Tally:
     """Counters of a file during reading: every unit belongs to one bin, every problem is listed with its line."""
 
@@ -165,6 +173,10 @@ class Tally:
     def put(self, bin: str, number: int = 1) -> None:
         """Count units in a bin."""
         self.bins[bin] += number
+
+    def accept(self, repaired: bool = False) -> None:
+        """Count a usable unit."""
+        self.put("repaired" if repaired else "accepted")
 
     def put_blank(self, line: int) -> None:
         """Count a blank line, which is skipped."""
@@ -213,6 +225,10 @@ class Tally:
         self.note(code, line, what, done="rejected", fix=fix, raw=raw, column=column)
         if self.bins["rejected"] >= MAX_LISTED and self.bins["rejected"] == self._rows():
             self._refuse_all()
+
+    def rejecting(self, line: int | None, *, raw: str = "", column: str = "") -> Rejecting:
+        """Return a context that rejects its unit if `RowFault` is raised in it."""
+        return Rejecting(self, line, raw, column)
 
     def _refuse_all(self) -> NoReturn:
         """Refuse a file without a usable row, naming its most frequent problem and the first occurrence."""
@@ -279,3 +295,24 @@ class Tally:
 
     def _rows(self) -> int:
         return self.units - self.bins["header"] - self.bins["blank"] - self.bins["comment"]
+
+
+@dataclass(slots=True)
+class Rejecting:
+    """Context that rejects one unit of a file if `RowFault` is raised in it."""
+
+    tally: Tally
+    line: int | None
+    raw: str
+    column: str
+
+    def __enter__(self) -> None:
+        """Begin to read the unit."""
+
+    def __exit__(self, kind: object, fault: BaseException | None, trace: object) -> bool:
+        """Reject the unit if it has a fault; other exceptions are raised."""
+        if not isinstance(fault, RowFault):
+            return False
+        fix = fault.fix or self.tally.expected
+        self.tally.reject(fault.code, self.line, str(fault), fix=fix, raw=self.raw, column=self.column)
+        return True

@@ -156,7 +156,7 @@ class Run:
             scores = np.fromiter(chain.from_iterable(answer.values() for answer in answers), np.float64, len(doc_ids))
         except (TypeError, ValueError) as error:
             raise NotValid(f"run {name!r}: ids must be strings and scores must be numbers ({error})") from error
-        return cls.from_groups(Groups(query_ids, offsets, None, True), doc_ids, scores, name, distinct=True)
+        return cls.from_groups(Groups(query_ids, offsets, None), doc_ids, scores, name, distinct=True)
 
     @classmethod
     def from_columns(cls, query_ids: Texts, doc_ids: Texts, scores: Floats, name: str = "run") -> Run:

@@ -263,7 +263,6 @@ class Groups:
     names: tuple[str, ...]
     offsets: Places
     order: Places | None
-    contiguous: bool
 
     @property
     def query_of(self) -> Places:
@@ -292,13 +291,13 @@ def grouped(query_ids: Texts) -> Groups:
     sizes = np.diff(starts, append=len(query_ids))
     names = tuple(sorted(set(blocks)))
     if names == tuple(blocks):
-        return Groups(names, np.append(starts, len(query_ids)), None, True)
+        return Groups(names, np.append(starts, len(query_ids)), None)
     code = {name: at for at, name in enumerate(names)}
     codes = np.array([code[name] for name in blocks], dtype=np.int64)
     by_code = np.argsort(codes, kind="stable")
     counts = np.bincount(codes, weights=sizes, minlength=len(names)).astype(np.int64)
     offsets = np.concatenate(([0], np.cumsum(counts)))
-    return Groups(names, offsets, spans(starts[by_code], sizes[by_code]), len(names) == len(blocks))
+    return Groups(names, offsets, spans(starts[by_code], sizes[by_code]))
 
 
 def distinct(texts: Texts) -> tuple[tuple[str, ...], Places]:

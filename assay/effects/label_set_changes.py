@@ -91,7 +91,6 @@ class Boards:
     reason: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         rows = [{**asdict(one), "difference": one.difference} for one in self.standings]
         return {"runs": rows, "tau": self.tau, "reason": self.reason}
 

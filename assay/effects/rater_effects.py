@@ -43,7 +43,6 @@ class RaterEffect:
     alone: Ranking
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return asdict(self)
 
 

@@ -48,7 +48,6 @@ class Discovery:
         ]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return {"whole": self.whole, "depth": self.depth, "steps": self.steps()}
 
 

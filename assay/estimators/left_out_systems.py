@@ -69,7 +69,6 @@ class LeftOut:
         return max([0, *falls]) if falls else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         values = {key: value for key, value in asdict(self).items() if key != "runs"}
         runs = [asdict(one) | {"change": one.change} for one in self.runs]
         return values | {"worst": self.worst, "ranks_lost": self.ranks_lost, "runs": runs}

@@ -7,7 +7,6 @@ of the machine is tuned on the same queries, so an uninformative machine does no
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -246,20 +245,3 @@ def quantile(level: float, freedom: float) -> float:
 
 def _undefined(reason: str, y: Floats, rest: Floats, level: float) -> Powered:
     return Powered(queries=len(y), others=len(rest), level=level, reason=reason, weight=0.0)
-
-
-def classic_parity(
-    human: Sequence[float], machine: Sequence[float], elsewhere: Sequence[float], level: float
-) -> Interval:
-    """Return the estimate as ``ppi_py`` computes it: normal quantile, no correction for the tuned weight."""
-    from scipy.special import ndtri
-
-    y, f, rest = (np.asarray(values, dtype=np.float64) for values in (human, machine, elsewhere))
-    pooled = float(np.concatenate([f, rest]).var(ddof=1))
-    covariance = float(((y - y.mean()) * (f - f.mean())).mean())
-    share = min(1.0, max(0.0, covariance / ((1 + len(y) / len(rest)) * pooled)))
-    residuals = y - share * f
-    mean = float(share * rest.mean() + residuals.mean())
-    error = math.sqrt(share**2 * float(rest.var()) / len(rest) + float(residuals.var()) / len(y))
-    half = float(ndtri((1 + level) / 2)) * error
-    return Interval(mean, mean - half, mean + half)

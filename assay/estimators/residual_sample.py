@@ -46,7 +46,6 @@ class Missed:
         return self.found / (self.found + self.value)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return asdict(self) | {"share_found": self.share_found, "notes": list(self.notes)}
 
 

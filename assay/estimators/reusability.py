@@ -40,7 +40,6 @@ class Reuse:
     reason: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return {
             "metric": self.metric,
             "relevant_from": self.relevant_from,

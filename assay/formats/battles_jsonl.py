@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import Element
 from assay.formats.json_rows import ids, number, row_reader, text, values_of, write_objects
 from assay.formats.writer import Written
@@ -70,7 +69,6 @@ FORMAT = Format(
     name=NAME,
     title="Pairwise comparisons, JSONL",
     kind="battles",
-    extensions=(".jsonl", ".ndjson"),
     description="Two documents of a query and a model's preference, from -1 (a) to 1 (b).",
     read=read,
     write=write,

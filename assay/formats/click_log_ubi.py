@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.click_logs import position_of, without_query
+from assay.formats.column_names import ColumnMap
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault, checked_id
+from assay.formats.grade_cells import checked_id
 from assay.formats.json_lines import Element, dump, id_text, objects
-from assay.formats.queries import query_fault
+from assay.formats.queries import checked_query
 from assay.formats.query_log_ubi import ACTIONS, named_index
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import ClickRow
@@ -36,7 +37,7 @@ CLICK, IMPRESSION = "click", "impression"
 KNOWN = {CLICK: (CLICK, "item_click", "product_click"), IMPRESSION: (IMPRESSION,)}
 
 
-def stream(content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None) -> Iterator[ClickRow]:
+def stream(content: Content, tally: Tally, *, columns: ColumnMap = None) -> Iterator[ClickRow]:
     """Yield the rows of a log as they are read; options as for `read`."""
     meant = _actions(columns or {})
     index = ""
@@ -77,23 +78,19 @@ def write(rows: Iterable[ClickRow], stream: BinaryIO) -> Written:
 
 def _actions(columns: Mapping[str, str]) -> dict[object, str]:
     if strange := next((name for name in columns if name not in KNOWN), None):
-        message = f"unknown action {strange!r}; map {CLICK} or {IMPRESSION} (columns: click=NAME)"
-        raise NotValid(message, {"columns": message})
+        raise NotValid(f"unknown action {strange!r}; map {CLICK} or {IMPRESSION} (columns: click=NAME)", "columns")
     return {name: what for what, names in KNOWN.items() for name in ((columns[what],) if what in columns else names)}
 
 
 def _taken(element: Element, meant: Mapping[object, str], tally: Tally, is_event: bool) -> Iterator[ClickRow]:
-    try:
+    with tally.rejecting(element.line, raw=element.raw):
         row = _event(element, meant[element.of["action_name"]]) if is_event else _search(element)
-    except RowFault as fault:
-        tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
-        return
-    if not row.query.strip() and not (row.search_id and is_event):
-        without_query(tally, element.line)
-        return
-    note_unusual(tally, element.line, row.doc_id)
-    tally.put("accepted")
-    yield row
+        if not row.query.strip() and not (row.search_id and is_event):
+            without_query(tally, element.line)
+            return
+        note_unusual(tally, element.line, row.doc_id)
+        tally.put("accepted")
+        yield row
 
 
 def _event(element: Element, what: str) -> ClickRow:
@@ -133,8 +130,8 @@ def _typed(of: Mapping[str, Any]) -> str:
         return ""
     if not isinstance(text, str):
         raise RowFault("E23", f"user_query is {value_kind(text)}")
-    if text.strip() and (fault := query_fault(text)):
-        raise RowFault(*fault)
+    if text.strip():
+        checked_query(text)
     return text
 
 

@@ -8,11 +8,11 @@ from typing import Any, BinaryIO
 from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
-from assay.formats.column_names import DOC_ID, QUERY_ID
+from assay.core.read_report import RowFault, Tally
+from assay.formats.column_names import DOC_ID, QUERY_ID, ColumnMap
 from assay.formats.delimited import Columns, check_mapping, names_of, read_table
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault, checked_id
+from assay.formats.grade_cells import checked_id
 from assay.formats.grade_cells import count as whole_number
 from assay.formats.json_lines import objects
 from assay.formats.json_rows import write_objects
@@ -55,21 +55,18 @@ class ClickBooks:
         self._tally = tally
         self._looked = not table
 
-    def take(self, of: Mapping[str, str], *, line: int, raw: str, bin: str = "accepted") -> Iterator[ClickRow]:
+    def take(self, of: Mapping[str, str], *, line: int, raw: str, repaired: bool = False) -> Iterator[ClickRow]:
         """Yield the row if it is valid."""
         if not self._looked:
             self._look_at_columns(of, line)
         if "query_id" not in of and not of.get("query", "").strip():
             without_query(self._tally, line)
             return
-        try:
+        with self._tally.rejecting(line, raw=raw):
             row = self._row(of, line)
-        except RowFault as fault:
-            self._tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
-            return
-        note_unusual(self._tally, line, row.doc_id)
-        self._tally.put(bin)
-        yield row
+            note_unusual(self._tally, line, row.doc_id)
+            self._tally.accept(repaired)
+            yield row
 
     def _look_at_columns(self, of: Mapping[str, str], line: int) -> None:
         self._looked = True
@@ -136,16 +133,15 @@ def _counts(of: Mapping[str, str]) -> tuple[int, int]:
 
 
 def _stream_csv(
-    content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None, delimiter: str | None = None
+    content: Content, tally: Tally, *, columns: ColumnMap = None, delimiter: str | None = None
 ) -> Iterator[ClickRow]:
     """Yield the rows of a log as they are read; options as for `read`."""
     books = ClickBooks(tally, table=True)
     for cells in read_table(content, tally, COLUMNS, mapping=columns, delimiter=delimiter):
-        bin = "repaired" if cells.repaired else "accepted"
-        yield from books.take(cells.of, line=cells.line, raw=cells.raw, bin=bin)
+        yield from books.take(cells.of, line=cells.line, raw=cells.raw, repaired=cells.repaired)
 
 
-def _stream_jsonl(content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None) -> Iterator[ClickRow]:
+def _stream_jsonl(content: Content, tally: Tally, *, columns: ColumnMap = None) -> Iterator[ClickRow]:
     """Yield the rows of a log as they are read; options as for `read`."""
     check_mapping(columns or {}, COLUMNS)
     books = ClickBooks(tally, table=False)
@@ -240,7 +236,6 @@ JSONL = Format(
     name="click-log-jsonl",
     title="Click log, JSONL",
     kind="click-log",
-    extensions=(".jsonl", ".ndjson"),
     description="One shown result per line, or impressions and clicks per query, document and rank.",
     read=reader("click-log-jsonl", JSONL_LINE, _stream_jsonl, empty="results"),
     write=_write_jsonl,

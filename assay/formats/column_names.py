@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.core.read_report import Tally
 
+# The columns of a file by the names that Assay gives them, such as doc_id=sku.
+ColumnMap = Mapping[str, str] | None
+
 QUERY_ID = ("qid", "q_id", "query-id", "queryid", "topic", "topic_id")
 # A PyTerrier frame has docno, the document's own id, and docid, a number inside the index.
 DOC_ID = ("docno", "docid", "doc-id", "document_id", "corpus-id", "corpus_id", "pid", "passage_id")

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from assay.core.read_report import Tally
 from assay.core.text_column import Bytes, Places, Texts, padded, spans
+from assay.formats.column_names import ColumnMap
 from assay.formats.column_reader import Layout, Lines
 from assay.formats.delimited import (
     MAX_CELL,
@@ -176,7 +177,7 @@ class CsvLayout(Layout[Row]):
         content: Content,
         columns: Columns,
         *,
-        mapping: Mapping[str, str] | None = None,
+        mapping: ColumnMap = None,
         delimiter: str | None = None,
         unescaped: bool = True,
     ) -> None:

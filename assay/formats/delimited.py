@@ -14,7 +14,7 @@ from assay.core.counted_nouns import amount
 from assay.core.csv_cells import unescape
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
-from assay.formats.column_names import note_rest
+from assay.formats.column_names import ColumnMap, note_rest
 from assay.formats.text_lines import Content
 
 MAX_CELL = 1 << 22
@@ -67,7 +67,7 @@ def read_table(
     tally: Tally,
     columns: Columns,
     *,
-    mapping: Mapping[str, str] | None = None,
+    mapping: ColumnMap = None,
     delimiter: str | None = None,
     unescaped: bool = True,
 ) -> Iterator[Cells]:
@@ -95,11 +95,10 @@ def first_line(content: Content) -> str:
 def check_mapping(mapping: Mapping[str, str], columns: Columns) -> None:
     """Raise `NotValid` if the mapping names a column that the format does not read."""
     if unknown := next((column for column in mapping if column not in columns.known), None):
-        message = f"unknown column {unknown!r}; the format reads {', '.join(columns.known)}"
-        raise NotValid(message, {"columns": message})
+        raise NotValid(f"unknown column {unknown!r}; the format reads {', '.join(columns.known)}", "columns")
 
 
-def names_of(column: str, columns: Columns, mapping: Mapping[str, str] | None) -> tuple[str, ...]:
+def names_of(column: str, columns: Columns, mapping: ColumnMap) -> tuple[str, ...]:
     """Return the names under which a column is read: the one it is mapped to, or its own and its alternatives."""
     mapped = (mapping or {}).get(column)
     return (column, *columns.known[column]) if mapped is None else (mapped,)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from assay.core.csv_cells import escape
 from assay.core.ids import id_fault
 from assay.core.read_report import Tally
+from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import Columns, read_table
 from assay.formats.format import Format
 from assay.formats.reader import note_unusual, reader
@@ -42,7 +43,7 @@ def write(rows: Iterable[DocumentHash], stream: BinaryIO) -> Written:
 
 
 def _parse(
-    content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None, delimiter: str | None = None
+    content: Content, tally: Tally, *, columns: ColumnMap = None, delimiter: str | None = None
 ) -> Iterator[DocumentHash]:
     seen: dict[str, str] = {}
     for cells in read_table(content, tally, COLUMNS, mapping=columns, delimiter=delimiter):
@@ -63,7 +64,7 @@ def _parse(
         else:
             note_unusual(tally, cells.line, "", doc_id)
             seen[doc_id] = digest
-            tally.put("repaired" if cells.repaired else "accepted")
+            tally.accept(cells.repaired)
             yield DocumentHash(doc_id, digest, line=cells.line)
 
 
@@ -71,7 +72,6 @@ FORMAT = Format(
     name=NAME,
     title="Document hashes, CSV",
     kind="document-hashes",
-    extensions=(".csv",),
     description="The SHA-256 of each judged document's content, to detect later changes.",
     read=reader(NAME, "doc_id,content_sha256", _parse),
     write=write,

@@ -8,10 +8,11 @@ from typing import Any, BinaryIO
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
 from assay.core.ids import id_fault
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
+from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import Columns, read_table
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault
+from assay.formats.grade_cells import Keyed, Pick
 from assay.formats.json_lines import Element, dump, id_text, objects, parse
 from assay.formats.json_rows import write_objects
 from assay.formats.parquet import parquet_objects, write_parquet_objects
@@ -89,7 +90,7 @@ def _keep(row: DocumentRow, by_key: Keyed[DocumentRow], tally: Tally, raw: str, 
         tally.reject(fault[0], row.line, f"the document id {fault[1]}", fix=fix, raw=raw, column="doc_id")
         return
     note_unusual(tally, row.line, row.doc_id)
-    by_key.add(row.doc_id, row, row, row.line, raw, "repaired" if repaired else "accepted")
+    by_key.add(row.doc_id, row, row, row.line, raw, repaired)
 
 
 def _parse_jsonl(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> Iterator[DocumentRow]:
@@ -105,12 +106,9 @@ def _parse_parquet(content: Content, tally: Tally, *, conflicts: Pick | None = N
 def _documents(elements: Iterable[Element], tally: Tally, conflicts: Pick | None) -> Iterator[DocumentRow]:
     by_key: Keyed[DocumentRow] = Keyed(tally, conflicts)
     for element in elements:
-        try:
+        with tally.rejecting(element.line, raw=element.raw):
             row, repaired = _document(element, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, element.line, str(fault), fix=tally.expected, raw=element.raw)
-            continue
-        _keep(row, by_key, tally, element.raw, repaired)
+            _keep(row, by_key, tally, element.raw, repaired)
     yield from by_key.rows()
 
 
@@ -165,7 +163,7 @@ def _parse_csv(
     content: Content,
     tally: Tally,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnMap = None,
     delimiter: str | None = None,
     conflicts: Pick | None = None,
 ) -> Iterator[DocumentRow]:
@@ -195,7 +193,6 @@ JSONL = Format(
     title="Documents, JSONL",
     tool="BEIR",
     kind="documents",
-    extensions=(".jsonl", ".ndjson"),
     description="One document per line; unknown keys become fields of the document.",
     read=reader(
         "documents-jsonl", '{"doc_id": "doc-abc", "title": "...", "text": "..."}', _parse_jsonl, empty="documents"
@@ -225,7 +222,6 @@ PARQUET = Format(
     title="Documents, Parquet",
     tool="MTEB",
     kind="documents",
-    extensions=(".parquet",),
     description="One document per row, with the columns of MTEB's corpora (_id, title, text), shown here as CSV.",
     read=reader(
         "documents-parquet", "the columns _id, title and text", _parse_parquet, empty="documents", encoded=False

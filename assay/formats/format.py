@@ -32,15 +32,15 @@ OPTIONS = {
 }
 
 
-def reader_options(names: str, **meanings: str) -> dict[str, str]:
-    """Return the named options with their meanings, those of this format before the usual ones.
-
-    Examples
-    --------
-    >>> reader_options("conflicts encoding", conflicts="first or last")
-    {'conflicts': 'first or last', 'encoding': 'latin-1 for old files'}
-    """
-    return {name: meanings.get(name) or OPTIONS[name] for name in names.split()}
+# Usual extensions by file type. Names without a type are those of JSON files of other tools.
+EXTENSIONS = {
+    "json": (".json",),
+    "jsonl": (".jsonl", ".ndjson"),
+    "csv": (".csv",),
+    "parquet": (".parquet",),
+    "xlsx": (".xlsx",),
+    "xml": (".xml",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Format:
         ``click-log``, ``ratings``, ``labels``, ``pairs``, ``battles``, ``document-scores``, ``samples``, ``triplets``,
         ``graded-pairs``, ``nuggets``, ... Formats of the same kind can be converted into each other.
     extensions : tuple of str
-        Usual file extensions; the first is used for writing.
+        Usual file extensions; the first is used for writing. By default those of the file type at the end of the name.
     read : callable
         ``read(source, *, path, **options) -> Read``.
     write : callable or None
@@ -87,7 +87,6 @@ class Format:
     name: str
     title: str
     kind: str
-    extensions: tuple[str, ...]
     description: str
     read: Callable[..., Read[Any]]
     write: Callable[..., Written] | None
@@ -100,8 +99,11 @@ class Format:
     blocks: Blocks | None = None
     rows: Rows | None = None
     stream: Stream | None = None
+    extensions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         meanings = {**OPTIONS, **self.options}
         options = {name: meanings[name] for name in signature(self.read).parameters if name in meanings}
         object.__setattr__(self, "options", options)
+        if not self.extensions:
+            object.__setattr__(self, "extensions", EXTENSIONS.get(self.name.rpartition("-")[2], EXTENSIONS["json"]))

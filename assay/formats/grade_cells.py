@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from assay.core.ids import id_fault
-from assay.core.read_report import MAX_RAW, Tally
+from assay.core.read_report import MAX_RAW, RowFault, Tally
 from assay.formats.trec_lines import number
 
 Row = TypeVar("Row")
+# The values of a scale; None accepts any number.
+Grades = tuple[int, ...] | None
 Pick = Literal["first", "last", "min", "max"]
 
 MAX_DIGITS = 15
@@ -32,14 +34,6 @@ class Fault(NamedTuple):
     fix: str
 
 
-class RowFault(ValueError):
-    """Raised for a row that cannot be used."""
-
-    def __init__(self, code: str, what: str, fix: str = "") -> None:
-        super().__init__(what)
-        self.code, self.fix = code, fix
-
-
 def checked_id(text: str, name: str = "document id", *, spaces: bool = True) -> str:
     """Return an id, or raise `RowFault` if it is invalid."""
     if fault := id_fault(text, spaces=spaces):
@@ -47,7 +41,7 @@ def checked_id(text: str, name: str = "document id", *, spaces: bool = True) -> 
     return text
 
 
-def scale_grade(text: str, grades: tuple[int, ...] | None) -> tuple[int, bool]:
+def scale_grade(text: str, grades: Grades) -> tuple[int, bool]:
     """Parse a grade on a scale, and return whether it was written as a fraction (``3.0``).
 
     Examples
@@ -57,7 +51,7 @@ def scale_grade(text: str, grades: tuple[int, ...] | None) -> tuple[int, bool]:
     >>> scale_grade("2.5", (0, 1, 2, 3))
     Traceback (most recent call last):
         ...
-    assay.formats.grade_cells.RowFault: the grade 2.5 is a fraction
+    assay.core.read_report.RowFault: the grade 2.5 is a fraction
     """
     known = f"one of {', '.join(map(str, grades))}" if grades is not None else "a whole number"
     if _WHOLE.fullmatch(text) and len(text) <= MAX_DIGITS:
@@ -144,8 +138,9 @@ class Keyed(Generic[Row]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def add(self, key: Hashable, value: object, row: Row, line: int, raw: str, bin: str = "accepted") -> None:
-        """Add one row; ``bin`` is its bin if no other row contradicts it."""
+    def add(self, key: Hashable, value: object, row: Row, line: int, raw: str, repaired: bool = False) -> None:
+        """Add one row; it is accepted or repaired if no other row contradicts it."""
+        bin = "repaired" if repaired else "accepted"
         known = self._entries.get(key)
         if known is None:
             self._entries[key] = _Entry(row, value, line, raw[:MAX_RAW], bin, line)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from sys import float_info
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from assay.core.errors import NotValid
-from assay.core.read_report import MAX_RAW, Tally
-from assay.formats.grade_cells import RowFault
+from assay.core.read_report import MAX_RAW, RowFault, Tally
+from assay.formats.grade_cells import checked_id
 from assay.formats.value_kinds import value_kind
 
 if TYPE_CHECKING:
@@ -54,15 +54,15 @@ def objects(content: HasLines, tally: Tally) -> Iterator[Element]:
         if not text.strip():
             tally.put_blank(line)
             continue
+        # A context for each line would take a tenth of the time.
         try:
             value = parse(text)
+            if not isinstance(value, dict):
+                raise RowFault("E24", "not a JSON object")
         except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=tally.expected, raw=text)
-            continue
-        if isinstance(value, dict):
-            yield Element(line, value, text)
+            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, raw=text)
         else:
-            tally.reject("E24", line, "not a JSON object", fix=tally.expected, raw=text)
+            yield Element(line, value, text)
 
 
 def list_elements(content: Content, tally: Tally, most: int) -> Iterator[tuple[int, Any, str]]:
@@ -220,6 +220,23 @@ def id_text(value: Any) -> tuple[str, bool]:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value), True
     raise RowFault("E23", f"an id is {value_kind(value)}, not text")
+
+
+def read_id(
+    value: Any, line: int | None, tally: Tally, name: str = "document id", *, column: str = ""
+) -> tuple[str, bool]:
+    """Return a valid id, and whether it was a number, which is reported; raise `RowFault` for another value."""
+    text, numbered = id_text(value)
+    checked_id(text, name)
+    if numbered:
+        tally.once("W42", line, "an id is a number", done="read as text", column=column)
+    return text, numbered
+
+
+def note_unknown(of: Mapping[str, Any], known: Collection[str], line: int | None, tally: Tally) -> None:
+    """Report keys that are not read."""
+    for key in of.keys() - set(known):
+        tally.once("W41", line, f"unknown key {key!r}", done="ignored", column=key)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

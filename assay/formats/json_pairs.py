@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from assay.core.errors import UnreadableInput
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.column_names import SILENT, note_rest
-from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import Element, after_space, id_text, list_elements, objects
 from assay.formats.pair_layouts import Absent, Entry
 from assay.formats.reader import NeedsCare
@@ -88,12 +87,8 @@ def _plain_objects(data: bytes) -> list[dict[str, Any]]:
 
 def _entries(elements: Iterator[tuple[Element, str]], tally: Tally, known: Known, value: str) -> Iterator[Entry]:
     for element, where in elements:
-        try:
+        with tally.rejecting(element.line, raw=element.raw, column=where):
             yield _entry(element, tally, known, value, where)
-        except RowFault as fault:
-            column = where or ""
-            fix = fault.fix or tally.expected
-            tally.reject(fault.code, element.line, str(fault), fix=fix, raw=element.raw, column=column)
 
 
 def _entry(element: Element, tally: Tally, known: Known, value: str, where: str) -> Entry:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, TypeGuard, TypeVar
 
-from assay.core.read_report import Tally
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
-from assay.formats.json_lines import Element, dump, id_text, objects
+from assay.core.read_report import RowFault, Tally
+from assay.formats.grade_cells import Keyed, Pick
+from assay.formats.json_lines import Element, dump, note_unknown, objects, read_id
 from assay.formats.reader import Read, note_unusual, reader
 from assay.formats.text_lines import Content
 from assay.formats.value_kinds import value_kind
@@ -27,31 +27,23 @@ def rows(
     """Yield the rows of a JSONL file; every line is counted in one bin."""
     by_key: Keyed[Row] = Keyed(tally, pick)
     for element in objects(content, tally):
-        try:
+        with tally.rejecting(element.line, raw=element.raw):
             row, repaired = read_row(element, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
-            continue
-        bin = "repaired" if repaired else "accepted"
-        if key is None:
-            tally.put(bin)
-            yield row
-        else:
-            by_key.add(*key(row), row, element.line, element.raw, bin)
+            if key is None:
+                tally.accept(repaired)
+                yield row
+            else:
+                by_key.add(*key(row), row, element.line, element.raw, repaired)
     yield from by_key.rows()
 
 
 def ids(element: Element, tally: Tally, names: Mapping[str, str], known: Collection[str]) -> tuple[list[str], bool]:
     """Return the ids of an object, and whether one was a number; unknown keys are reported."""
-    id_values = [id_text(element.of.get(key)) for key in names]
-    texts = [checked_id(text, f"{name} id") for name, (text, _) in zip(names.values(), id_values, strict=True)]
-    numbered = any(number for _, number in id_values)
-    if numbered:
-        tally.once("W42", element.line, "an id is a number", done="read as text")
+    given = [read_id(element.of.get(key), element.line, tally, f"{name} id") for key, name in names.items()]
+    texts = [text for text, _ in given]
     note_unusual(tally, element.line, *texts)
-    for key in element.of.keys() - {*names, *known}:
-        tally.once("W41", element.line, f"unknown key {key!r}", done="ignored", column=key)
-    return texts, numbered
+    note_unknown(element.of, {*names, *known}, element.line, tally)
+    return texts, any(numbered for _, numbered in given)
 
 
 def text(of: Mapping[str, Any], name: str) -> str:

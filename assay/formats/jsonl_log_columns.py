@@ -12,8 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.core.read_report import Tally
-from assay.formats.grade_cells import RowFault
+from assay.core.read_report import RowFault, Tally
 from assay.formats.json_lines import parse
 from assay.formats.log_blocks import LogBlock, LogTexts, as_written, careful_blocks, client_keys
 from assay.formats.log_chunks import PlainLines, PlainLog

@@ -11,15 +11,15 @@ from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, scale_grade
-from assay.formats.json_lines import id_text, list_elements, refuse_unstorable
-from assay.formats.queries import note_personal, query_fault
+from assay.formats.grade_cells import Grades, Keyed, Pick, scale_grade
+from assay.formats.json_lines import list_elements, note_unknown, read_id, refuse_unstorable
+from assay.formats.queries import checked_query, note_personal
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow
 from assay.formats.text_lines import MAX_TEXT, Content
-from assay.formats.writer import Written, export_order, whole_grade
+from assay.formats.writer import Written, export_order, whole_grade, write_text
 
 NAME = "judgment-list"
 EXAMPLE = """[
@@ -54,10 +54,7 @@ def write(
         if not text:
             raise NotValid(f"query {query_id!r} has no text, which {NAME} needs; add the texts (--queries queries.csv)")
         elements.append(_element(query_id, text, labels))
-    try:
-        stream.write(("[\n" + ",\n".join(elements) + "\n]\n" if elements else "[]\n").encode())
-    except UnicodeEncodeError as error:
-        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    write_text(stream, ("[\n" + ",\n".join(elements) + "\n]\n" if elements else "[]\n"))
     return Written(len(ordered))
 
 
@@ -88,7 +85,7 @@ def _quoted(text: str) -> str:
 
 
 def _parse(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Iterator[LabelRow]:
     by_key: Keyed[LabelRow] = Keyed(tally, conflicts)
     texts: dict[str, str] = {}
@@ -96,23 +93,17 @@ def _parse(
         tally.refuse("does not begin with [, so it is not a JSON array")
     for place, (line, value, _) in enumerate(list_elements(content, tally, MAX_TEXT)):
         tally.read()
-        try:
+        with tally.rejecting(line, column=f"[{place}]"):
             query_id, ratings = _query(value, texts, line, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=f"[{place}]")
-            continue
-        tally.put("header")
-        for number, rating in enumerate(ratings):
-            tally.read()
-            where = f"[{place}].ratings[{number}]"
-            raw = json.dumps(rating, ensure_ascii=False)
-            try:
-                row, repaired = _label(rating, query_id, texts[query_id], line, tally, grades)
-            except RowFault as fault:
-                tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, raw=raw, column=where)
-                continue
-            key = (query_id, row.doc_id)
-            by_key.add(key, row.grade, row, line, f"{where} {raw}", "repaired" if repaired else "accepted")
+            tally.put("header")
+            for number, rating in enumerate(ratings):
+                tally.read()
+                where = f"[{place}].ratings[{number}]"
+                raw = json.dumps(rating, ensure_ascii=False)
+                with tally.rejecting(line, raw=raw, column=where):
+                    row, repaired = _label(rating, query_id, texts[query_id], line, tally, grades)
+                    key = (query_id, row.doc_id)
+                    by_key.add(key, row.grade, row, line, f"{where} {raw}", repaired)
     for row in by_key.rows():
         if row.grade is not None:
             tally.grade(row.grade)
@@ -125,34 +116,24 @@ def _query(value: Any, texts: dict[str, str], line: int, tally: Tally) -> tuple[
     if not isinstance(value, dict):
         raise RowFault("E23", "not an object")
     refuse_unstorable(value)
-    query_id, number = id_text(value.get("query_id"))
-    if number:
-        tally.once("W42", line, "the query id is a number", done="read as text", column="query_id")
-    checked_id(query_id, "query id")
+    query_id, _ = read_id(value.get("query_id"), line, tally, "query id", column="query_id")
     text, ratings = value.get("query"), value.get("ratings")
     if not isinstance(text, str) or not isinstance(ratings, list):
         raise RowFault("E23", "query is not text, or ratings is not an array")
-    if wrong := query_fault(text):
-        raise RowFault(*wrong)
+    checked_query(text)
     if query_id not in texts:
         note_personal(tally, line, text)
     if texts.setdefault(query_id, text) != text:
         raise RowFault("E18", f"the query {query_id!r} was {texts[query_id]!r} before, now {text!r}", "keep one text")
-    for key in value.keys() - {"query_id", "query", "ratings"}:
-        tally.once("W41", line, f"unknown key {key!r}", done="ignored", column=key)
+    note_unknown(value, {"query_id", "query", "ratings"}, line, tally)
     return query_id, ratings
 
 
-def _label(
-    rating: Any, query_id: str, query: str, line: int, tally: Tally, grades: tuple[int, ...] | None
-) -> tuple[LabelRow, bool]:
+def _label(rating: Any, query_id: str, query: str, line: int, tally: Tally, grades: Grades) -> tuple[LabelRow, bool]:
     if not isinstance(rating, dict) or "rating" not in rating:
         raise RowFault("E23", "not an object with doc_id and rating")
-    doc_id, number = id_text(rating.get("doc_id"))
-    checked_id(doc_id)
+    doc_id, number = read_id(rating.get("doc_id"), line, tally, column="doc_id")
     note_unusual(tally, line, query_id, doc_id)
-    if number:
-        tally.once("W42", line, "a document id is a number", done="read as text", column="doc_id")
     value = rating["rating"]
     source = _source(rating.get("copied_from"))
     origin = "3" if source else "2"
@@ -183,7 +164,6 @@ FORMAT = Format(
     name=NAME,
     title="Judgment list, JSON",
     kind="qrels",
-    extensions=(".json",),
     description="Labels grouped by query, with its text, for relevance tests; a copied label names its source.",
     read=read,
     write=write,

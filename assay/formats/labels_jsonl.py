@@ -13,9 +13,9 @@ from typing import Any, BinaryIO
 from assay.core.errors import NotValid, UnreadableInput
 from assay.core.outcomes import OUTCOMES
 from assay.core.qrels import MachineSource
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Pick, RowFault
+from assay.formats.grade_cells import Grades, Pick
 from assay.formats.json_lines import Element
 from assay.formats.json_rows import ids, is_number, rows, text, values_of, write_objects
 from assay.formats.reader import open_as, reader
@@ -94,7 +94,7 @@ def _as_json(row: MachineLabel) -> dict[str, Any]:
 
 
 def _parse(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Iterator[MachineLabel]:
     for row in rows(content, tally, partial(_label, grades=grades), _key, conflicts):
         if row.grade is not None:
@@ -108,7 +108,7 @@ def _key(row: MachineLabel) -> tuple[tuple[str, ...], object]:
     return (row.query_id, row.doc_id, *who), row.outcome if answered is None else answered
 
 
-def _label(element: Element, tally: Tally, grades: tuple[int, ...] | None) -> tuple[MachineLabel, bool]:
+def _label(element: Element, tally: Tally, grades: Grades) -> tuple[MachineLabel, bool]:
     of = element.of
     (query_id, doc_id), numbered = ids(element, tally, {"query_id": "query", "doc_id": "document"}, _KNOWN)
     outcome, grade, relevant, pointed = _answer(of, grades)
@@ -132,7 +132,7 @@ def _label(element: Element, tally: Tally, grades: tuple[int, ...] | None) -> tu
     return row, numbered or pointed
 
 
-def _answer(of: Mapping[str, Any], grades: tuple[int, ...] | None) -> tuple[str, int | None, bool | None, bool]:
+def _answer(of: Mapping[str, Any], grades: Grades) -> tuple[str, int | None, bool | None, bool]:
     """Return outcome, grade, relevance, and whether the grade had a decimal point."""
     outcome, relevant = of.get("outcome"), of.get("relevant")
     if outcome not in OUTCOMES:
@@ -147,7 +147,7 @@ def _answer(of: Mapping[str, Any], grades: tuple[int, ...] | None) -> tuple[str,
     return outcome, grade, relevant, pointed
 
 
-def _grade(value: Any, grades: tuple[int, ...] | None) -> tuple[int | None, bool]:
+def _grade(value: Any, grades: Grades) -> tuple[int | None, bool]:
     if value is None:
         return None, False
     if not is_number(value):
@@ -237,7 +237,6 @@ FORMAT = Format(
     name=NAME,
     title="Machine labels, JSONL",
     kind="labels",
-    extensions=(".jsonl", ".ndjson"),
     description="The answer of a machine judge for each pair: a grade, or the type of failure.",
     read=read,
     write=write,

@@ -16,10 +16,11 @@ from typing import BinaryIO
 from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
+from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, scale_grade, share
+from assay.formats.grade_cells import Keyed, Pick, checked_id, scale_grade, share
 from assay.formats.labels_jsonl import MachineLabel
 from assay.formats.queries import query_id_fault
 from assay.formats.reader import note_unusual, reader
@@ -58,24 +59,20 @@ def _read_labels(
     content: Content,
     tally: Tally,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnMap = None,
     delimiter: str | None = None,
     conflicts: Pick | None = None,
 ) -> Iterator[LaraLabel]:
     by_key = Keyed[LaraLabel](tally, conflicts)
     for cells, probabilities in _pairs(content, tally, columns, delimiter):
         text = cells.of["annotation"].strip()
-        try:
+        with tally.rejecting(cells.line, raw=cells.raw, column="annotation"):
             grade, repaired = (None, False) if not text else scale_grade(text, tuple(range(len(probabilities))))
-        except RowFault as fault:
-            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw, column="annotation")
-            continue
-        if repaired:
-            tally.once("W32", cells.line, f"the grade is written as {text}", done=f"read as {grade}")
-        query_id, doc_id = cells.of["topic_id"], cells.of["doc_id"]
-        row = LaraLabel(query_id, doc_id, grade, line=cells.line, probabilities=probabilities)
-        bin = "repaired" if repaired or cells.repaired else "accepted"
-        by_key.add((query_id, doc_id), grade, row, cells.line, cells.raw, bin)
+            if repaired:
+                tally.once("W32", cells.line, f"the grade is written as {text}", done=f"read as {grade}")
+            query_id, doc_id = cells.of["topic_id"], cells.of["doc_id"]
+            row = LaraLabel(query_id, doc_id, grade, line=cells.line, probabilities=probabilities)
+            by_key.add((query_id, doc_id), grade, row, cells.line, cells.raw, repaired or cells.repaired)
     for label in by_key.rows():
         if label.grade is not None:
             tally.grade(label.grade)
@@ -86,7 +83,7 @@ def _read_probabilities(
     content: Content,
     tally: Tally,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnMap = None,
     delimiter: str | None = None,
     conflicts: Pick | None = None,
 ) -> Iterator[MachineLabel]:
@@ -97,33 +94,29 @@ def _read_probabilities(
         row = MachineLabel(
             cells.of["topic_id"], cells.of["doc_id"], "graded", grade, judge=JUDGE, probabilities=named, line=cells.line
         )
-        bin = "repaired" if cells.repaired else "accepted"
-        by_key.add((row.query_id, row.doc_id), probabilities, row, cells.line, cells.raw, bin)
+        by_key.add((row.query_id, row.doc_id), probabilities, row, cells.line, cells.raw, cells.repaired)
     for label in by_key.rows():
         tally.grade(label.grade or 0)
         yield label
 
 
 def _pairs(
-    content: Content, tally: Tally, columns: Mapping[str, str] | None, delimiter: str | None
+    content: Content, tally: Tally, columns: ColumnMap, delimiter: str | None
 ) -> Iterator[tuple[Cells, tuple[float, ...]]]:
     """Yield the rows with valid ids and probabilities; others are rejected here."""
     places: dict[str, int] | None = None
     for cells in read_table(content, tally, _COLUMNS, mapping=columns, delimiter=delimiter):
         if places is None:
             places = _grades_of(cells, tally)
-        try:
+        with tally.rejecting(cells.line, raw=cells.raw):
             for name, value in (("topic_id", cells.of["topic_id"]), ("doc_id", cells.of["doc_id"])):
                 if name == "doc_id":
                     checked_id(value)
                 elif fault := query_id_fault(value):
                     raise RowFault(*fault)
             probabilities = _probabilities(cells, places)
-        except RowFault as problem:
-            tally.reject(problem.code, cells.line, str(problem), fix=problem.fix, raw=cells.raw)
-            continue
-        note_unusual(tally, cells.line, cells.of["topic_id"], cells.of["doc_id"])
-        yield cells, probabilities
+            note_unusual(tally, cells.line, cells.of["topic_id"], cells.of["doc_id"])
+            yield cells, probabilities
 
 
 def _grades_of(cells: Cells, tally: Tally) -> dict[str, int]:
@@ -205,7 +198,6 @@ LABELS_FORMAT = Format(
     title="LARA annotations, CSV",
     tool="LARA",
     kind="qrels",
-    extensions=(".csv",),
     description="The labels of people in a file of LARA, with a model's probabilities; an empty cell means unjudged.",
     read=reader(LABELS, _EXAMPLE.partition("\n")[0], _read_labels),
     write=_write_labels,
@@ -216,7 +208,6 @@ PROBABILITIES_FORMAT = Format(
     title="LARA probabilities, CSV",
     tool="LARA",
     kind="labels",
-    extensions=(".csv",),
     description="A model's probabilities of the grades in a file of LARA, as machine labels with the likeliest grade.",
     read=reader(PROBABILITIES, _BINARY.partition("\n")[0], _read_probabilities),
     write=_write_probabilities,

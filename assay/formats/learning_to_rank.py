@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import BinaryIO
 
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
-from assay.formats.queries import note_personal, query_fault
+from assay.formats.grade_cells import Keyed, Pick, checked_id
+from assay.formats.queries import checked_query, note_personal
 from assay.formats.reader import filled_lines, note_unusual, reader
 from assay.formats.row_types import LabelRow
 from assay.formats.text_keys import whole_rating
@@ -42,16 +42,13 @@ def _parse(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> 
     texts: dict[str, str] = {}
     by_key: Keyed[LabelRow] = Keyed(tally, conflicts)
     for line, text in filled_lines(content.lines(), tally):
-        try:
+        with tally.rejecting(line, raw=text):
             if text.lstrip().startswith("#"):
                 _note_query(text, texts, tally, line)
                 continue
             row: LabelRow = _row(text, line, texts, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, raw=text)
-            continue
-        note_unusual(tally, line, row.doc_id)
-        by_key.add((row.query_id, row.doc_id), row.grade, row, line, text)
+            note_unusual(tally, line, row.doc_id)
+            by_key.add((row.query_id, row.doc_id), row.grade, row, line, text)
     for row in by_key.rows():
         tally.grade(row.grade or 0)
         yield row
@@ -65,8 +62,7 @@ def _note_query(text: str, texts: dict[str, str], tally: Tally, line: int) -> No
         tally.once("W34", line, "a comment line", done="skipped")
         return
     query_id, query = match.groups()
-    if fault := query_fault(query):
-        raise RowFault(*fault)
+    checked_query(query)
     if texts.setdefault(query_id, query) != query:
         raise RowFault("E18", f"the query {query_id!r} was {texts[query_id]!r} before, now {query!r}", "keep one text")
     note_personal(tally, line, query)

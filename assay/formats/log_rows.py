@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.core.counted_nouns import amount
 from assay.core.ids import id_fault
-from assay.core.read_report import MAX_RAW, Tally
+from assay.core.read_report import MAX_RAW, RowFault, Tally
 from assay.formats.column_names import DOC_ID
-from assay.formats.grade_cells import RowFault
 from assay.formats.grade_cells import count as whole_number
-from assay.formats.queries import query_fault
+from assay.formats.queries import checked_query
 from assay.formats.row_types import LogRow
 from assay.formats.timestamps import EXPECTED, IN_WORDS, family, time_kind
 
@@ -53,31 +52,27 @@ class LogBooks:
         # The family of the file's first time, which all times must share, and the kinds that occurred.
         self.family: str | None = None
         self._kinds: set[str] = set()
-        self._counted: dict[str, tuple[LogRow, str, str]] = {}
+        self._counted: dict[str, tuple[LogRow, str, bool]] = {}
         self._held: set[str] = set()
 
-    def take(self, of: Mapping[str, str | None], *, line: int, raw: str, bin: str = "accepted") -> Iterator[LogRow]:
+    def take(self, of: Mapping[str, str | None], *, line: int, raw: str, repaired: bool = False) -> Iterator[LogRow]:
         """Yield a search by its columns at once; a counted query is yielded later by `counted`."""
         if of.get("count") is None and not (of["query"] or "").strip():
             # A search with an empty search box creates such a row, which is not an error.
             self._tally.put("rejected")
             self._tally.once("W50", line, "a search without a query", done="left out")
             return
-        try:
+        with self._tally.rejecting(line, raw=raw):
             row = self._row(of, line)
-        except RowFault as fault:
-            self._tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
-            return
-        if of.get("count") is None or self._repeated == "each":
-            self._tally.put(bin)
-            yield row
-        else:
-            self._count(row, raw, bin)
+            if of.get("count") is None or self._repeated == "each":
+                self._tally.accept(repaired)
+                yield row
+            else:
+                self._count(row, raw, repaired)
 
     def take_cells(self, cells: Cells) -> Iterator[LogRow]:
         """Add one record of a table."""
-        bin = "repaired" if cells.repaired else "accepted"
-        return self.take(cells.of, line=cells.line, raw=cells.raw, bin=bin)
+        return self.take(cells.of, line=cells.line, raw=cells.raw, repaired=cells.repaired)
 
     def agrees(self, kinds: Mapping[str, int]) -> bool:
         """Return whether times of these kinds are consistent with the file's first time."""
@@ -102,8 +97,7 @@ class LogBooks:
     def _row(self, of: Mapping[str, str | None], line: int) -> LogRow:
         query, count = of["query"] or "", of.get("count")
         texts = {name: of.get(name) or "" for name in ("timestamp", "client_id", "clicks", "language")}
-        if fault := query_fault(query):
-            raise RowFault(*fault)
+        checked_query(query)
         number = 1 if count is None else whole_number(count, "count", least=1)
         if number is None:
             raise RowFault("E12", "the count is empty", "expected a number such as 12")
@@ -127,13 +121,13 @@ class LogBooks:
                 "E23", f"the timestamp is {here}, the first one was {first}", "use one kind of timestamp per file"
             )
 
-    def _count(self, row: LogRow, raw: str, bin: str) -> None:
+    def _count(self, row: LogRow, raw: str, repaired: bool) -> None:
         known = self._counted.get(row.query)
         if known is None:
-            self._counted[row.query] = row, raw[:MAX_RAW], bin
-            self._tally.put(bin)
+            self._counted[row.query] = row, raw[:MAX_RAW], repaired
+            self._tally.accept(repaired)
             return
-        first, first_raw, first_bin = known
+        first, first_raw, first_repaired = known
         what = f"repeats the query {row.query!r}, counted {amount(first.count, 'time')} on line {first.line}"
         if self._repeated is not None:
             count = {"sum": first.count + row.count, "max": max(first.count, row.count), "first": first.count}
@@ -141,7 +135,7 @@ class LogBooks:
             self._counted[row.query] = (
                 replace(first, count=count[self._repeated], clients=clients),
                 first_raw,
-                first_bin,
+                first_repaired,
             )
             self._tally.put("duplicate")
             self._tally.once("W33", row.line, what, done=f"kept the {self._repeated}")
@@ -149,7 +143,7 @@ class LogBooks:
         fix = "choose whether to use the sum, the max or the first count (repeated=sum)"
         if row.query not in self._held:
             self._held.add(row.query)
-            self._tally.move(first_bin, "conflict")
+            self._tally.move("repaired" if first_repaired else "accepted", "conflict")
             repeated = f"the query {row.query!r} appears again on line {row.line}"
             self._tally.note("E16", first.line, repeated, done="rejected", fix=fix, raw=first_raw)
         self._tally.put("conflict")

@@ -14,9 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid, UnreadableInput
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import DECODER, refuse_unstorable
 from assay.formats.reader import Read, collect, open_as
 from assay.formats.text_lines import Content, Source
@@ -180,7 +179,6 @@ FORMAT = Format(
     name=NAME,
     title="Bundle manifest",
     kind="manifest",
-    extensions=(".json",),
     description="The files of an exported bundle with their hashes and their origin.",
     read=read,
     write=write,

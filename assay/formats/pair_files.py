@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from assay.core.csv_cells import csv_cell
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
-from assay.formats.column_names import BEIR_HEADER, LABEL_COLUMNS, RESULT_COLUMNS, SILENT
+from assay.formats.column_names import BEIR_HEADER, LABEL_COLUMNS, RESULT_COLUMNS, SILENT, ColumnMap
 from assay.formats.delimited import Columns
 from assay.formats.delimited_pairs import checked_ids, checked_numbers, headless_columns, table_columns
 from assay.formats.format import Format
-from assay.formats.grade_cells import Pick
+from assay.formats.grade_cells import Grades, Pick
 from assay.formats.json_lines import dump
 from assay.formats.json_pairs import line_columns, line_entries, list_entries, nested_columns, nested_entries
 from assay.formats.pair_layouts import Entry, labels, note_ranks_for_scores, results
@@ -61,7 +61,7 @@ TABLES = {
 
 def _labels(entries: Entries) -> Callable[..., Iterator[LabelRow]]:
     def parse(
-        content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+        content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
     ) -> Iterator[LabelRow]:
         return labels(entries(content, tally, LABEL_COLUMNS, "grade"), tally, grades, conflicts)
 
@@ -82,17 +82,12 @@ def _json_entries(content: Content, tally: Tally, known: Known, value: str) -> I
 
 
 def _parquet_labels(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> Iterator[LabelRow]:
     return labels(parquet_entries(content, tally, LABEL_COLUMNS, "grade", columns), tally, grades, conflicts)
 
 
-def _parquet_results(content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None) -> Iterator[RunRow]:
+def _parquet_results(content: Content, tally: Tally, *, columns: ColumnMap = None) -> Iterator[RunRow]:
     return results(parquet_entries(content, tally, RESULT_COLUMNS, "score", columns), tally)
 
 
@@ -100,8 +95,8 @@ def _csv_labels(
     content: Content,
     tally: Tally,
     *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
+    grades: Grades = None,
+    columns: ColumnMap = None,
     delimiter: str | None = None,
     conflicts: Pick | None = None,
 ) -> Sequence[LabelRow]:
@@ -113,7 +108,7 @@ def _csv_labels(
 
 
 def _csv_results(
-    content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None, delimiter: str | None = None
+    content: Content, tally: Tally, *, columns: ColumnMap = None, delimiter: str | None = None
 ) -> Sequence[RunRow]:
     from assay.formats.column_reader import rows_in_columns
     from assay.formats.pair_layouts import CsvRun
@@ -227,7 +222,7 @@ def _format(kind: str, container: str, parse: Callable[..., Any], line: str, exa
 
 
 def _beir_labels(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Sequence[LabelRow]:
     from assay.formats.column_reader import rows_in_columns
     from assay.formats.pair_layouts import BeirQrels

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.counted_nouns import amount
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.core.text_column import Texts
 from assay.formats.column_names import BEIR_HEADER
 from assay.formats.column_reader import (
@@ -26,7 +26,7 @@ from assay.formats.column_reader import (
 )
 from assay.formats.csv_columns import CsvLayout, split_cells
 from assay.formats.delimited import Cells
-from assay.formats.grade_cells import Keyed, Pick, RowFault, any_grade, checked_id, scale_grade
+from assay.formats.grade_cells import Grades, Keyed, Pick, any_grade, checked_id, scale_grade
 from assay.formats.reader import filled_lines, note_unusual
 from assay.formats.row_columns import Coded, Column, Meant
 from assay.formats.row_types import LabelRow, RunRow, SubtopicRow
@@ -34,7 +34,6 @@ from assay.formats.trec_lines import EXACT_WHOLE, Fields, number, numbers_or_nan
 
 Numbers = npt.NDArray[np.float64]
 Row = TypeVar("Row")
-Grades = tuple[int, ...] | None
 
 
 class _Labels(Layout[Row]):
@@ -171,21 +170,16 @@ class BeirQrels(_Labels[LabelRow]):
 
     def _add(self, text: str, line: int, tally: Tally, by_key: Keyed[LabelRow]) -> None:
         parts = text.split("\t")
-        try:
+        with tally.rejecting(line, raw=text):
             if len(parts) != 3:
                 fix = "expected query, document and grade, separated by tabs"
                 raise RowFault("E10", f"{amount(len(parts), 'column')} instead of 3", fix)
             key = checked_id(parts[0], "query id"), checked_id(parts[1])
             value, repaired = scale_grade(parts[2].strip(), self.grades)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=text)
-            return
-        if repaired:
-            tally.once("W32", line, f"the grade is written as {parts[2]}", done=f"read as {value}")
-        note_unusual(tally, line, *key)
-        by_key.add(
-            key, value, LabelRow(*key, value, "2", line=line), line, text, "repaired" if repaired else "accepted"
-        )
+            if repaired:
+                tally.once("W32", line, f"the grade is written as {parts[2]}", done=f"read as {value}")
+            note_unusual(tally, line, *key)
+            by_key.add(key, value, LabelRow(*key, value, "2", line=line), line, text, repaired)
 
 
 class _Run(Layout[RunRow]):
@@ -345,9 +339,7 @@ class Entry(NamedTuple):
     repaired: bool = False
 
 
-def labels(
-    entries: Iterable[Entry], tally: Tally, grades: tuple[int, ...] | None, conflicts: Pick | None
-) -> Iterator[LabelRow]:
+def labels(entries: Iterable[Entry], tally: Tally, grades: Grades, conflicts: Pick | None) -> Iterator[LabelRow]:
     """Yield the labels; every entry is counted in one bin."""
     by_key: Keyed[LabelRow] = Keyed(tally, conflicts)
     for entry in entries:
@@ -357,7 +349,7 @@ def labels(
         yield row
 
 
-def add_label(entry: Entry, tally: Tally, grades: tuple[int, ...] | None, by_key: Keyed[LabelRow]) -> None:
+def add_label(entry: Entry, tally: Tally, grades: Grades, by_key: Keyed[LabelRow]) -> None:
     """Add one label if it is valid."""
     try:
         _check_ids(entry, tally)
@@ -366,8 +358,7 @@ def add_label(entry: Entry, tally: Tally, grades: tuple[int, ...] | None, by_key
         _reject(entry, fault, tally, "grade")
         return
     row = LabelRow(entry.query_id, entry.doc_id, grade, "2", line=entry.line)
-    bin = "repaired" if repaired or entry.repaired else "accepted"
-    by_key.add((entry.query_id, entry.doc_id), grade, row, entry.line, entry.raw, bin)
+    by_key.add((entry.query_id, entry.doc_id), grade, row, entry.line, entry.raw, repaired or entry.repaired)
 
 
 def results(entries: Iterable[Entry], tally: Tally) -> Iterator[RunRow]:
@@ -394,8 +385,7 @@ def add_result(entry: Entry, tally: Tally, by_key: Keyed[RunRow], *, without: bo
         _reject(entry, fault, tally, "rank" if entry.value is Absent else "score")
         return False
     row = RunRow(entry.query_id, entry.doc_id, score, rank, entry.tag, entry.line)
-    bin = "repaired" if entry.repaired else "accepted"
-    by_key.add((entry.query_id, entry.doc_id), score, row, entry.line, entry.raw, bin)
+    by_key.add((entry.query_id, entry.doc_id), score, row, entry.line, entry.raw, entry.repaired)
     return entry.rank not in (None, "")
 
 
@@ -410,7 +400,7 @@ def _check_ids(entry: Entry, tally: Tally) -> None:
     note_unusual(tally, entry.line, entry.query_id, entry.doc_id)
 
 
-def _grade(entry: Entry, grades: tuple[int, ...] | None, tally: Tally) -> tuple[float, bool]:
+def _grade(entry: Entry, grades: Grades, tally: Tally) -> tuple[float, bool]:
     text = _text_of_number(entry.value, "grade", "3")
     grade, repaired = any_grade(text) if grades is None else scale_grade(text, grades)
     if repaired:

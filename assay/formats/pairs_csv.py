@@ -6,12 +6,13 @@ file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from assay.core.csv_cells import escape
 from assay.core.ids import id_fault
 from assay.core.read_report import Tally
+from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import Columns, read_table
 from assay.formats.format import Format
 from assay.formats.queries import query_id_fault
@@ -42,7 +43,7 @@ def write(rows: Iterable[PairRow], stream: BinaryIO) -> Written:
 
 
 def _parse(
-    content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None, delimiter: str | None = None
+    content: Content, tally: Tally, *, columns: ColumnMap = None, delimiter: str | None = None
 ) -> Iterator[PairRow]:
     seen: set[tuple[str, str]] = set()
     for cells in read_table(content, tally, COLUMNS, mapping=columns, delimiter=delimiter):
@@ -60,7 +61,7 @@ def _parse(
         else:
             note_unusual(tally, cells.line, query_id, doc_id)
             seen.add((query_id, doc_id))
-            tally.put("repaired" if cells.repaired else "accepted")
+            tally.accept(cells.repaired)
             yield PairRow(query_id, doc_id, line=cells.line)
 
 
@@ -68,7 +69,6 @@ FORMAT = Format(
     name=NAME,
     title="Pairs, CSV",
     kind="pairs",
-    extensions=(".csv",),
     description="The pairs to judge; any file with query_id and doc_id works.",
     read=reader(NAME, "query_id,doc_id", _parse),
     write=write,

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, BinaryIO
 
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import Element
 from assay.formats.json_rows import ids, row_reader, rows, text, write_objects
 from assay.formats.row_types import PairRow
@@ -73,7 +72,6 @@ FORMAT = Format(
     name=NAME,
     title="Pairs, JSONL",
     kind="pairs",
-    extensions=(".jsonl", ".ndjson"),
     description="Pairs with query, need and text, and one or more expected answers if a judge needs them.",
     read=read,
     write=write,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.core.errors import NotValid
 from assay.core.read_report import MAX_RAW, Tally
-from assay.formats.column_names import SILENT, note_rest
+from assay.formats.column_names import SILENT, ColumnMap, note_rest
 from assay.formats.delimited import NAMED
 from assay.formats.json_lines import Element
 from assay.formats.pair_layouts import Absent, Entry
@@ -47,7 +47,7 @@ Known = Mapping[str, tuple[str, ...]]
 
 
 def parquet_entries(
-    content: Content, tally: Tally, known: Known, value: str, mapping: Mapping[str, str] | None = None
+    content: Content, tally: Tally, known: Known, value: str, mapping: ColumnMap = None
 ) -> Iterator[Entry]:
     """Yield the pairs of a file."""
     frame = _frame(content, tally, known, value, mapping or {})
@@ -113,8 +113,7 @@ def parquet_columns(content: Content, tally: Tally, known: Known, value: str) ->
 
 def _frame(content: Content, tally: Tally, known: Known, value: str, mapping: Mapping[str, str]) -> polars.DataFrame:
     if unknown := next((column for column in mapping if column not in known), None):
-        message = f"unknown column {unknown!r}; the format reads {', '.join(known)}"
-        raise NotValid(message, {"columns": message})
+        raise NotValid(f"unknown column {unknown!r}; the format reads {', '.join(known)}", "columns")
     if not content.parquet:
         tally.refuse("does not begin like a Parquet file")
     import polars

@@ -13,11 +13,11 @@ from typing import Any, BinaryIO
 from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape, unescape
 from assay.core.ids import id_fault
-from assay.core.read_report import Tally
-from assay.formats.column_names import note_rest
+from assay.core.read_report import RowFault, Tally
+from assay.formats.column_names import ColumnMap, note_rest
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.format import Format
-from assay.formats.grade_cells import Fault, RowFault, count, share
+from assay.formats.grade_cells import Fault, count, share
 from assay.formats.json_lines import Element, objects
 from assay.formats.json_rows import write_objects
 from assay.formats.parquet import parquet_objects, write_parquet_objects
@@ -52,6 +52,15 @@ def query_fault(text: str) -> Fault | None:
     if len(text) > MAX_QUERY:
         return Fault("E21", f"the query is {len(text)} characters long, more than {MAX_QUERY}", "shorten it")
     return Fault("E19", "the query contains a NUL character", "remove it")
+
+
+def checked_query(value: Any) -> str:
+    """Return the text of a query, or raise `RowFault` if it is invalid."""
+    if not isinstance(value, str):
+        raise RowFault("E23", f"the query is {value_kind(value)}, not text")
+    if fault := query_fault(value):
+        raise RowFault(*fault)
+    return value
 
 
 def note_personal(tally: Tally, line: int | None, text: str) -> None:
@@ -221,13 +230,13 @@ def stratum_fault(name: str) -> str:
     return "the name of a stratum must not contain | or ;" if "|" in name or ";" in name else ""
 
 
-def keep_query(row: QueryRow, by_id: dict[str, QueryRow], tally: Tally, raw: str, bin: str) -> None:
+def keep_query(row: QueryRow, by_id: dict[str, QueryRow], tally: Tally, raw: str, repaired: bool) -> None:
     """Add one query by its id, or by its text if it has none."""
     key = row.query_id or row.query
     known = by_id.get(key)
     if known is None:
         by_id[key] = row
-        tally.put(bin)
+        tally.accept(repaired)
         note_personal(tally, row.line, row.query)
     elif known == row:
         tally.put("duplicate")
@@ -242,7 +251,7 @@ def keep_query(row: QueryRow, by_id: dict[str, QueryRow], tally: Tally, raw: str
 
 
 def _parse_csv(
-    content: Content, tally: Tally, *, columns: Mapping[str, str] | None = None, delimiter: str | None = None
+    content: Content, tally: Tally, *, columns: ColumnMap = None, delimiter: str | None = None
 ) -> Iterator[QueryRow]:
     return read_queries(read_table(content, tally, COLUMNS, mapping=columns, delimiter=delimiter), tally)
 
@@ -252,13 +261,10 @@ def read_queries(records: Iterable[Cells], tally: Tally) -> Iterator[QueryRow]:
     by_id: dict[str, QueryRow] = {}
     numbered = False
     for cells in records:
-        try:
+        with tally.rejecting(cells.line, raw=cells.raw):
             row = _row(cells)
-        except RowFault as fault:
-            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw)
-            continue
-        numbered = "query_id" not in cells.of
-        keep_query(row, by_id, tally, cells.raw, "repaired" if cells.repaired else "accepted")
+            numbered = "query_id" not in cells.of
+            keep_query(row, by_id, tally, cells.raw, cells.repaired)
     ids = numbered_ids(by_id) if numbered else {}
     for row in by_id.values():
         yield replace(row, query_id=ids[row.query]) if numbered else row
@@ -362,15 +368,12 @@ def _parse_parquet(content: Content, tally: Tally) -> Iterator[QueryRow]:
 def _records(elements: Iterable[Element], tally: Tally) -> Iterator[Cells]:
     numbered: bool | None = None
     for element in elements:
-        try:
+        with tally.rejecting(element.line, raw=element.raw):
             cells = _element_cells(element, tally)
             numbered = "query_id" not in cells.of if numbered is None else numbered
             if ("query_id" not in cells.of) is not numbered:
                 raise RowFault("E23", f"a query {'with' if numbered else 'without'} an id, unlike earlier queries")
-        except RowFault as fault:
-            tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
-            continue
-        yield cells
+            yield cells
 
 
 def _element_cells(element: Element, tally: Tally) -> Cells:
@@ -434,7 +437,7 @@ def _parse_tsv(content: Content, tally: Tally, *, header: bool | None = None, ta
             plain = unescape(query_id), unescape(query)
             if repaired := plain != (query_id, query):
                 tally.once("W37", line, "an apostrophe in front of a formula", done="removed")
-            keep_query(QueryRow(*plain, line=line), by_id, tally, text, "repaired" if repaired else "accepted")
+            keep_query(QueryRow(*plain, line=line), by_id, tally, text, repaired)
     yield from by_id.values()
 
 
@@ -461,7 +464,6 @@ JSONL = Format(
     title="Queries, JSONL",
     tool="BEIR",
     kind="queries",
-    extensions=(".jsonl", ".ndjson"),
     description="One query per line; also reads BEIR's queries.jsonl (_id, text) and the columns of queries-csv.",
     read=reader("queries-jsonl", '{"query_id": "q001", "query": "running shoes"}', _parse_jsonl),
     write=_write_jsonl,
@@ -484,7 +486,6 @@ PARQUET = Format(
     title="Queries, Parquet",
     tool="MTEB",
     kind="queries",
-    extensions=(".parquet",),
     description="One query per row, with the columns of MTEB's queries (_id, text) or of queries-csv, shown as CSV.",
     read=reader("queries-parquet", "the columns _id and text", _parse_parquet, empty="queries", encoded=False),
     write=_write_parquet,

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from assay.core.csv_cells import escape
 from assay.core.read_report import Tally
 from assay.core.text_column import Texts
-from assay.formats.column_names import QUERY_ID
+from assay.formats.column_names import QUERY_ID, ColumnMap
 from assay.formats.column_reader import Flags, Plain, rows_in_columns
 from assay.formats.csv_columns import CsvLayout, whole_numbers
 from assay.formats.delimited import (
@@ -82,7 +82,7 @@ def parse_log(
     content: Content,
     tally: Tally,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnMap = None,
     delimiter: str | None = None,
     repeated: Repeated | None = None,
 ) -> Iterable[LogRow]:
@@ -95,11 +95,7 @@ def parse_log(
 
 
 def _searches(
-    content: Content,
-    tally: Tally,
-    columns: Mapping[str, str] | None,
-    delimiter: str | None,
-    repeated: Repeated | None,
+    content: Content, tally: Tally, columns: ColumnMap, delimiter: str | None, repeated: Repeated | None
 ) -> Iterator[LogRow]:
     header = _header_names(content, delimiter or usual_delimiter(content))
     check_for_pairs(header, lambda column: names_of(column, COLUMNS, columns), tally, 1)
@@ -115,7 +111,7 @@ def _blocks(
     tally: Tally,
     texts: LogTexts,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnMap = None,
     delimiter: str | None = None,
     repeated: Repeated | None = None,
 ) -> Iterator[LogBlock]:
@@ -130,7 +126,7 @@ def _rows_on(
     tally: Tally,
     *,
     lines: set[int],
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnMap = None,
     delimiter: str | None = None,
     repeated: Repeated | None = None,
 ) -> Iterable[LogRow]:
@@ -371,9 +367,7 @@ class _CountedLog(CsvLayout[LogRow]):
     row = LogRow
     keys = ("query",)
 
-    def __init__(
-        self, content: Content, repeated: Repeated | None, mapping: Mapping[str, str] | None, delimiter: str | None
-    ) -> None:
+    def __init__(self, content: Content, repeated: Repeated | None, mapping: ColumnMap, delimiter: str | None) -> None:
         super().__init__(content, COLUMNS, mapping=mapping, delimiter=delimiter)
         self.repeated = repeated
 

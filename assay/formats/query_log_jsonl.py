@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, BinaryIO
 
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
+from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import check_mapping, names_of
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import dump, objects
 from assay.formats.jsonl_log_columns import NumberedLines, ObjectLog
 from assay.formats.log_blocks import LogBlock, LogTexts, careful_blocks
@@ -30,7 +30,7 @@ def parse_log(
     tally: Tally,
     books: LogBooks | None = None,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnMap = None,
     repeated: Repeated | None = None,
 ) -> Iterator[LogRow]:
     """Yield the rows of a log as they are read; those of a counted log come at the end, when the counts are final."""
@@ -38,36 +38,28 @@ def parse_log(
     log_books = LogBooks(tally, repeated) if books is None else books
     looked = False
     for element in objects(content, tally):
-        try:
+        with tally.rejecting(element.line, raw=element.raw):
             values = {column: _value(element.of, column, columns or {}) for column in COLUMNS.known}
-        except RowFault as fault:
-            tally.reject(fault.code, element.line, str(fault), fix=tally.expected, raw=element.raw)
-            continue
-        there = [column for column, value in values.items() if value is not None]
-        check_for_queries(there, tally, element.line)
-        if not looked:
-            check_for_pairs(element.of, lambda column: names_of(column, COLUMNS, columns), tally, element.line)
-            looked = True
-        if values["query"] is None:
-            fix = "name the key with the query (columns: query=NAME)"
-            tally.reject("E23", element.line, "no query", fix=fix, raw=element.raw)
-            continue
-        if values["count"] is None and "count" in (columns or {}):
-            what = f"no {(columns or {})['count']!r}, to which count is mapped"
-            tally.reject("E23", element.line, what, fix="name the key with the count", raw=element.raw)
-            continue
-        yield from log_books.take(values, line=element.line, raw=element.raw)
+            there = [column for column, value in values.items() if value is not None]
+            check_for_queries(there, tally, element.line)
+            if not looked:
+                check_for_pairs(element.of, lambda column: names_of(column, COLUMNS, columns), tally, element.line)
+                looked = True
+            if values["query"] is None:
+                fix = "name the key with the query (columns: query=NAME)"
+                tally.reject("E23", element.line, "no query", fix=fix, raw=element.raw)
+                continue
+            if values["count"] is None and "count" in (columns or {}):
+                what = f"no {(columns or {})['count']!r}, to which count is mapped"
+                tally.reject("E23", element.line, what, fix="name the key with the count", raw=element.raw)
+                continue
+            yield from log_books.take(values, line=element.line, raw=element.raw)
     if books is None:
         yield from log_books.counted()
 
 
 def blocks(
-    content: Content,
-    tally: Tally,
-    texts: LogTexts,
-    *,
-    columns: Mapping[str, str] | None = None,
-    repeated: Repeated | None = None,
+    content: Content, tally: Tally, texts: LogTexts, *, columns: ColumnMap = None, repeated: Repeated | None = None
 ) -> Iterator[LogBlock]:
     """Yield the searches of a log as columns; options as for `read`."""
     check_mapping(columns or {}, COLUMNS)
@@ -106,7 +98,6 @@ FORMAT = Format(
     name=NAME,
     title="Query log, JSONL",
     kind="query-log",
-    extensions=(".jsonl", ".ndjson"),
     description="One search per line, or one query per line with its count and clients.",
     read=reader(NAME, EXAMPLE.partition("\n")[0], parse_log, empty="searches"),
     write=write,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from assay.core.csv_cells import escape
 from assay.core.ids import id_fault
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
+from assay.formats.column_names import ColumnMap
 from assay.formats.column_reader import Lines, Plain, Warned, count_grades, plain_ids, rows_in_columns
 from assay.formats.csv_columns import CsvLayout, whole_numbers
 from assay.formats.delimited import Cells, Columns
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, count, scale_grade
+from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id, count, scale_grade
 from assay.formats.queries import could_be_query, query_fault, query_id_fault
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_columns import Coded, Column, Meant, RowColumns
@@ -75,8 +76,8 @@ def _read(
     content: Content,
     tally: Tally,
     *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
+    grades: Grades = None,
+    columns: ColumnMap = None,
     delimiter: str | None = None,
     conflicts: Pick | None = None,
     escaped: bool = True,
@@ -160,7 +161,7 @@ class _Ratings(CsvLayout[RatingRow]):
 
     row = RatingRow
     keys = ("query_id", "doc_id", "rater")
-    grades: tuple[int, ...] | None = None
+    grades: Grades = None
     conflicts: Pick | None = None
 
     def begin(self, lines: Lines, tally: Tally) -> None:
@@ -229,24 +230,18 @@ class _Ratings(CsvLayout[RatingRow]):
         return given.crossed(states, answer)
 
 
-def add_rating(
-    cells: Cells, ids: dict[str, str], tally: Tally, grades: tuple[int, ...] | None, by_key: Keyed[RatingRow]
-) -> None:
+def add_rating(cells: Cells, ids: dict[str, str], tally: Tally, grades: Grades, by_key: Keyed[RatingRow]) -> None:
     """Add a row of a table of ratings; an invalid one is rejected. The ids are those of queries without an id."""
     if "query_id" not in cells.of and "query" not in cells.of:
         expected = "expected a column query_id or query; map a column (columns: query_id=NAME)"
         tally.refuse("the header has neither query_id nor query", line=1, expected=expected, code="F04")
-    try:
+    with tally.rejecting(cells.line, raw=cells.raw):
         row, repaired = _rating(cells, ids, tally, grades)
-    except RowFault as fault:
-        tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw)
-        return
-    value = row.grade if row.state == "graded" else row.state
-    bin = "repaired" if repaired or cells.repaired else "accepted"
-    by_key.add((row.query_id, row.doc_id, row.rater), value, row, cells.line, cells.raw, bin)
+        value = row.grade if row.state == "graded" else row.state
+        by_key.add((row.query_id, row.doc_id, row.rater), value, row, cells.line, cells.raw, repaired or cells.repaired)
 
 
-def _rating(cells: Cells, ids: dict[str, str], tally: Tally, grades: tuple[int, ...] | None) -> tuple[RatingRow, bool]:
+def _rating(cells: Cells, ids: dict[str, str], tally: Tally, grades: Grades) -> tuple[RatingRow, bool]:
     of, query = cells.of, cells.of.get("query", "")
     if fault := query_fault(query) if "query_id" not in of else query_id_fault(of["query_id"]):
         raise RowFault(*fault)
@@ -274,9 +269,7 @@ def _rating(cells: Cells, ids: dict[str, str], tally: Tally, grades: tuple[int, 
     return row, repaired
 
 
-def _answer(
-    text: str, stated: str | None, line: int, tally: Tally, grades: tuple[int, ...] | None
-) -> tuple[str, int | None, bool]:
+def _answer(text: str, stated: str | None, line: int, tally: Tally, grades: Grades) -> tuple[str, int | None, bool]:
     """Return state, grade, and whether the grade was repaired."""
     state = (stated or "").strip() or ("graded" if text else "unrated")
     state = "unrateable" if state == "cannot_judge" else state

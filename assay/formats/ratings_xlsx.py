@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from assay.core.csv_cells import escape, unescape
 from assay.core.errors import BeyondLimits, NotValid, UnreadableInput
-from assay.core.read_report import MAX_RAW, Tally
+from assay.core.read_report import MAX_RAW, RowFault, Tally
 from assay.formats import text_lines
+from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import Cells, Columns, Header, Record, check_mapping, names_of, read_header
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault
+from assay.formats.grade_cells import Grades, Keyed, Pick
 from assay.formats.ratings_csv import add_rating
 from assay.formats.reader import reader
 from assay.formats.row_types import RatingRow
@@ -69,8 +70,8 @@ def _parse(
     content: Content,
     tally: Tally,
     *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
+    grades: Grades = None,
+    columns: ColumnMap = None,
     conflicts: Pick | None = None,
     escaped: bool = True,
     sheet: str | None = None,
@@ -322,7 +323,6 @@ FORMAT = Format(
     name=NAME,
     title="Ratings, XLSX",
     kind="ratings",
-    extensions=(".xlsx",),
     description=(
         "One judgment of one rater per row of a sheet, with the columns query_id, query_text, doc_id, grade, rater_id "
         "and notes; formulas are refused. Requires assay[xlsx]."

@@ -11,17 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, BinaryIO
 
-from assay.core.errors import NotValid
 from assay.core.ids import id_fault
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Pick, RowFault
+from assay.formats.grade_cells import Pick
 from assay.formats.json_lines import object_parts, refuse_unstorable
 from assay.formats.reader import reader
 from assay.formats.row_types import LabelRow
 from assay.formats.text_keys import QueryLabels, TextLabels, labels_by_query
 from assay.formats.text_lines import MAX_TEXT, Content
-from assay.formats.writer import Written, whole_grade
+from assay.formats.writer import Written, whole_grade, write_text
 
 NAME, QUEPID = "rre", "quepid-rre"
 _LEVELS = ("topics", "query_groups", "queries")
@@ -103,26 +102,20 @@ class _Reading:
 
     def _query(self, value: Mapping[str, Any], line: int, where: str, labels: Any, group: str) -> None:
         self.tally.read()
-        try:
+        with self.tally.rejecting(line, column=where):
             refuse_unstorable(value)
             placeholders = value.get("placeholders")
             text = placeholders.get(self.placeholder) if isinstance(placeholders, dict) else value.get("query")
             pairs = self._pairs(labels)
-        except RowFault as fault:
-            self.tally.reject(fault.code, line, str(fault), fix=fault.fix or self.tally.expected, column=where)
-            return
-        if not pairs:
-            self.labels.without_labels(text, line, "", counted_as="header", column=where)
-            return
-        try:
-            self.labels.keys.query_id(text, line)
-        except RowFault as fault:
-            self.tally.reject(fault.code, line, str(fault), fix=fault.fix or self.tally.expected, column=where)
-            return
-        self.tally.put("header")
-        for doc_id, gain in pairs:
-            self.tally.read()
-            self.labels.add(text, doc_id, gain, line, f"{where} {doc_id} {gain}", column=where, group=group)
+            if not pairs:
+                self.labels.without_labels(text, line, "", counted_as="header", column=where)
+                return
+            with self.tally.rejecting(line, column=where):
+                self.labels.keys.query_id(text, line)
+                self.tally.put("header")
+                for doc_id, gain in pairs:
+                    self.tally.read()
+                    self.labels.add(text, doc_id, gain, line, f"{where} {doc_id} {gain}", column=where, group=group)
 
     def _pairs(self, labels: Any) -> list[tuple[str, Any]]:
         """Return the documents with their gains, from ``{doc: {"gain": 3}}`` or ``{"3": [doc]}``."""
@@ -170,10 +163,7 @@ def _write(
         groups = [_group(members, template, names) for members in queries_of.values()]
         body = {"topics": [{"description": _TOPIC, "query_groups": groups}]}
     whole = {"id_field": "id", "index": index, **({"template": template} if flat else {}), **body}
-    try:
-        stream.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
-    except UnicodeEncodeError as error:
-        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    write_text(stream, (json.dumps(whole, ensure_ascii=False, indent=2) + "\n"))
     return Written(sum(len(one.labels) for one in grouped))
 
 
@@ -219,7 +209,6 @@ FORMAT = Format(
     title="RRE ratings, JSON",
     tool="RRE",
     kind="qrels",
-    extensions=(".json",),
     description="Topics, query groups and queries with the gains of their documents, in any of RRE's shapes.",
     read=reader(NAME, _EXPECTED, _parse, empty="judgments"),
     write=_write,
@@ -231,7 +220,6 @@ QUEPID_FORMAT = Format(
     title="RRE ratings for Quepid, JSON",
     tool="Quepid",
     kind="qrels",
-    extensions=(".json",),
     description="Queries with the documents of each grade, the only shape of RRE's that Quepid imports.",
     read=reader(QUEPID, _EXPECTED, _parse, empty="judgments"),
     write=partial(_write, flat=True),

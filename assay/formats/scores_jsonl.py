@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault
 from assay.formats.json_lines import Element
 from assay.formats.json_rows import ids, number, row_reader, values_of, write_objects
 from assay.formats.writer import Written
@@ -55,7 +54,6 @@ FORMAT = Format(
     name=NAME,
     title="Scores from pairwise comparisons, JSONL",
     kind="document-scores",
-    extensions=(".jsonl", ".ndjson"),
     description="A score for each document of a query, with its standard error.",
     read=read,
     write=write,

@@ -7,11 +7,12 @@ from typing import BinaryIO
 
 from assay.core.csv_cells import csv_row, quoted
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
+from assay.formats.column_names import ColumnMap
 from assay.formats.column_reader import Plain, Warned, count_grades, plain_ids, rows_in_columns
 from assay.formats.csv_columns import CsvLayout
 from assay.formats.delimited import Cells, Columns
-from assay.formats.grade_cells import Keyed, Pick, RowFault
+from assay.formats.grade_cells import Grades, Keyed, Pick
 from assay.formats.queries import could_be_query, may_be_personal
 from assay.formats.row_columns import Coded, Column
 from assay.formats.row_types import LabelRow
@@ -30,10 +31,10 @@ class TextLabelLayout(CsvLayout[LabelRow]):
     query_column, document_column = "query", "docid"
     # Whether a row without a document and a rating is a query without labels.
     lone_queries = True
-    grades: tuple[int, ...] | None = None
+    grades: Grades = None
     conflicts: Pick | None = None
 
-    def __init__(self, content: Content, columns: Columns, *, mapping: Mapping[str, str] | None = None) -> None:
+    def __init__(self, content: Content, columns: Columns, *, mapping: ColumnMap = None) -> None:
         super().__init__(content, columns, mapping=mapping, unescaped=False)
 
     def query_of(self, cells: Cells, tally: Tally) -> str:

@@ -10,14 +10,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.core.text_column import distinct
-from assay.formats.grade_cells import Keyed, Pick, RowFault, any_grade, checked_id, scale_grade
-from assay.formats.queries import note_personal, query_fault
+from assay.formats.grade_cells import Grades, Keyed, Pick, any_grade, checked_id, scale_grade
+from assay.formats.queries import checked_query, note_personal
 from assay.formats.reader import note_unusual
 from assay.formats.row_columns import Coded, RowColumns
 from assay.formats.row_types import LabelRow, QueryRow, RatingRow, RunRow
-from assay.formats.value_kinds import value_kind
 from assay.formats.writer import MAX_SHOWN, Ordered, export_order
 
 Row = TypeVar("Row", bound=LabelRow | QueryRow | RatingRow | RunRow)
@@ -45,12 +44,8 @@ class TextKeys:
 
     def query_id(self, text: Any, line: int) -> str:
         """Return the id of a text, or raise `RowFault` if it cannot be a query."""
-        if not isinstance(text, str):
-            raise RowFault("E23", f"the query is {value_kind(text)}, not text")
-        if text not in self.ids:
-            if fault := query_fault(text):
-                raise RowFault(*fault)
-            note_personal(self._tally, line, text)
+        if not isinstance(text, str) or text not in self.ids:
+            note_personal(self._tally, line, checked_query(text))
             self.ids[text] = query_number(len(self.ids) + 1)
         return self.ids[text]
 
@@ -67,9 +62,7 @@ class TextKeys:
 class TextLabels:
     """Collects the labels of a file whose queries are identified by their text; each label is counted in one bin."""
 
-    def __init__(
-        self, tally: Tally, conflicts: Pick | None, grades: tuple[int, ...] | None = None, *, whole: bool = False
-    ) -> None:
+    def __init__(self, tally: Tally, conflicts: Pick | None, grades: Grades = None, *, whole: bool = False) -> None:
         self._tally, self._grades, self._whole = tally, grades, whole
         self.keys = TextKeys(tally)
         self.by_key: Keyed[LabelRow] = Keyed(tally, conflicts)
@@ -87,30 +80,22 @@ class TextLabels:
         group: str = "",
     ) -> None:
         """Add a label if it is valid; an empty cell or null is a pair without a grade."""
-        try:
+        with self._tally.rejecting(line, raw=raw, column=column):
             query_id = self.keys.query_id(query, line)
             checked_id(doc_id)
             grade, pointed = (None, False) if value in (None, "") else self.grade(value)
-        except RowFault as fault:
-            fix = fault.fix or self._tally.expected
-            self._tally.reject(fault.code, line, str(fault), fix=fix, raw=raw, column=column)
-            return
-        if pointed:
-            self._tally.once("W32", line, f"the grade is written as {value}", done=f"read as {grade:g}")
-        note_unusual(self._tally, line, doc_id)
-        row = LabelRow(query_id, doc_id, grade, query=query, line=line, by_text=True, group=group)
-        self.by_key.add((query, doc_id), grade, row, line, raw, "repaired" if pointed or repaired else "accepted")
+            if pointed:
+                self._tally.once("W32", line, f"the grade is written as {value}", done=f"read as {grade:g}")
+            note_unusual(self._tally, line, doc_id)
+            row = LabelRow(query_id, doc_id, grade, query=query, line=line, by_text=True, group=group)
+            self.by_key.add((query, doc_id), grade, row, line, raw, pointed or repaired)
 
     def without_labels(self, query: Any, line: int, raw: str, *, counted_as: str, column: str = "") -> None:
         """Count a query without documents, which has no labels to read."""
-        try:
+        with self._tally.rejecting(line, raw=raw, column=column):
             self.keys.query_id(query, line)
-        except RowFault as fault:
-            fix = fault.fix or self._tally.expected
-            self._tally.reject(fault.code, line, str(fault), fix=fix, raw=raw, column=column)
-            return
-        self._tally.put(counted_as)
-        self._tally.once("W65", line, "a query without documents", done="skipped")
+            self._tally.put(counted_as)
+            self._tally.once("W65", line, "a query without documents", done="skipped")
 
     def rows(self) -> Iterator[LabelRow]:
         """Yield the accepted labels in the order of the file."""

@@ -14,8 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.core.errors import NotValid, UnreadableInput
-from assay.core.read_report import Report, Tally
+from assay.core.read_report import Report, RowFault, Tally
 from assay.formats.format import Format
+from assay.formats.grade_cells import Grades
 from assay.formats.reader import finish, note_skipped, note_unusual, open_as, reader, refuse_early, sniff
 from assay.formats.text_lines import Content, Source, numbered_lines
 from assay.formats.trec_lines import records
@@ -36,7 +37,7 @@ _LINE, _SUBTOPIC_LINE = "q001 0 doc-abc 3", "q001 1 doc-abc 2"
 
 
 def _read(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Sequence[LabelRow]:
     from assay.formats.column_reader import rows_in_columns
     from assay.formats.pair_layouts import TrecQrels
@@ -46,7 +47,7 @@ def _read(
 
 
 def _read_subtopics(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Sequence[SubtopicRow]:
     from assay.formats.column_reader import rows_in_columns
     from assay.formats.pair_layouts import TrecSubtopicQrels
@@ -162,38 +163,28 @@ def _write_subtopics(rows: Iterable[SubtopicRow], stream: BinaryIO, *, encode_id
 
 
 def add_line(
-    parts: list[str],
-    line: int,
-    raw: str,
-    tally: Tally,
-    by_key: Keyed[Any],
-    grades: tuple[int, ...] | None,
-    *,
-    subtopics: bool = False,
+    parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[Any], grades: Grades, *, subtopics: bool = False
 ) -> None:
     """Add the label of one line if it is valid."""
     # As in trec_run, only lines that are read individually need these.
-    from assay.formats.grade_cells import RowFault, any_grade, checked_id, scale_grade
+    from assay.formats.grade_cells import any_grade, checked_id, scale_grade
     from assay.formats.row_types import LabelRow, SubtopicRow
 
     names = ("query id", "subtopic", "document id") if subtopics else ("query id", "", "document id")
-    try:
+    with tally.rejecting(line, raw=raw):
         if len(parts) < 4 or (len(parts) > 4 and (subtopics or grades is not None)):
             raise RowFault(*_wrong_width(len(parts), subtopics))
         ids = tuple(checked_id(text, name, spaces=False) for text, name in zip(parts, names, strict=False) if name)
         value, repaired = any_grade(parts[3]) if grades is None else scale_grade(parts[3], grades)
-    except RowFault as fault:
-        tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
-        return
-    if repaired:
-        tally.once("W32", line, f"the grade is written as {parts[3]}", done=f"read as {value:g}")
-    if len(parts) > 4:
-        tally.once("W45", line, f"{len(parts)} fields instead of 4", done="the extra fields are ignored")
-    note_unusual(tally, line, *ids)
-    row: LabelRow | SubtopicRow = LabelRow(ids[0], ids[-1], value, parts[1], line=line)
-    if subtopics:
-        row = SubtopicRow(parts[0], parts[1], parts[2], value, line)
-    by_key.add(ids, value, row, line, raw, "repaired" if repaired else "accepted")
+        if repaired:
+            tally.once("W32", line, f"the grade is written as {parts[3]}", done=f"read as {value:g}")
+        if len(parts) > 4:
+            tally.once("W45", line, f"{len(parts)} fields instead of 4", done="the extra fields are ignored")
+        note_unusual(tally, line, *ids)
+        row: LabelRow | SubtopicRow = LabelRow(ids[0], ids[-1], value, parts[1], line=line)
+        if subtopics:
+            row = SubtopicRow(parts[0], parts[1], parts[2], value, line)
+        by_key.add(ids, value, row, line, raw, repaired)
 
 
 def _wrong_width(width: int, subtopics: bool) -> tuple[str, str, str]:

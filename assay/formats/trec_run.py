@@ -11,7 +11,7 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
 from assay.formats.reader import note_unusual, reader
 from assay.formats.text_lines import Content
@@ -75,10 +75,10 @@ def _falling(scores: Sequence[float]) -> tuple[list[str], bool]:
 def add_line(parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[RunRow]) -> None:
     """Add the result of one line if it is valid."""
     # Well-formed files never reach this code; importing the rows of all formats would take longer than reading them.
-    from assay.formats.grade_cells import RowFault, checked_id
+    from assay.formats.grade_cells import checked_id
     from assay.formats.row_types import RunRow
 
-    try:
+    with tally.rejecting(line, raw=raw):
         if len(parts) < 6:
             fix = f"expected query, Q0, document, rank, score, tag, such as {LINE!r}"
             raise RowFault("E10", f"{len(parts)} field{'s' * (len(parts) != 1)} instead of 6", fix)
@@ -88,16 +88,13 @@ def add_line(parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[
         if score is None:
             fix = "expected a number such as 12.5 in field 5"
             raise RowFault("E12", f"the score {parts[4]!r} is not a number", fix)
-    except RowFault as fault:
-        tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
-        return
-    if score in (float("inf"), float("-inf")):
-        tally.once("W44", line, "an infinite score", done="accepted; the document sorts first or last")
-    if len(parts) > 6:
-        note_surplus(tally, line, len(parts), 1)
-    note_unusual(tally, line, parts[0], parts[2])
-    row = RunRow(parts[0], parts[2], score or 0.0, rank_of(parts[3]), " ".join(parts[5:]), line)
-    by_key.add((parts[0], parts[2]), score, row, line, raw)
+        if score in (float("inf"), float("-inf")):
+            tally.once("W44", line, "an infinite score", done="accepted; the document sorts first or last")
+        if len(parts) > 6:
+            note_surplus(tally, line, len(parts), 1)
+        note_unusual(tally, line, parts[0], parts[2])
+        row = RunRow(parts[0], parts[2], score or 0.0, rank_of(parts[3]), " ".join(parts[5:]), line)
+        by_key.add((parts[0], parts[2]), score, row, line, raw)
 
 
 def note_surplus(tally: Tally, line: int, width: int, rows: int) -> None:

@@ -9,14 +9,14 @@ from functools import partial
 from typing import BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, RowFault, checked_id
-from assay.formats.queries import note_personal, query_fault
+from assay.formats.grade_cells import Keyed, checked_id
+from assay.formats.queries import checked_query, note_personal
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import QueryRow
 from assay.formats.text_lines import Content
-from assay.formats.writer import Written
+from assay.formats.writer import Written, write_text
 
 SGML, XML = "trec-topics", "trec-topics-xml"
 # Topics are written by people; a larger file is something else.
@@ -47,14 +47,11 @@ def _parse(content: Content, tally: Tally) -> Iterator[QueryRow]:
         end = match.end()
         line = text.count("\n", 0, match.start()) + 1
         tally.read()
-        try:
+        with tally.rejecting(line, raw=match[0]):
             row = _topic(match[1] or "", match[2], line, tally)
             note_personal(tally, line, row.query)
             note_unusual(tally, line, row.query_id)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, raw=match[0])
-            continue
-        by_key.add(row.query_id, (row.query, row.narrative), row, line, row.query_id)
+            by_key.add(row.query_id, (row.query, row.narrative), row, line, row.query_id)
     _refuse_outside(text, end, len(text), tally)
     yield from by_key.rows()
 
@@ -96,8 +93,7 @@ def _topic(attributes: str, body: str, line: int, tally: Tally) -> QueryRow:
         html.unescape(number[1]).strip() if number else parts.get("num", parts.get("number", "")), "number"
     )
     query = next((parts[tag] for tag in _TEXTS if parts.get(tag)), "")
-    if fault := query_fault(query):
-        raise RowFault(*fault)
+    checked_query(query)
     need = "\n\n".join(parts[tag] for tag in _NEEDS if parts.get(tag))
     return QueryRow(query_id, query, need, line=line)
 
@@ -119,10 +115,7 @@ def _write(rows: Iterable[QueryRow], stream: BinaryIO, *, xml: bool = False) -> 
             lines.append(f"<narr> Narrative:\n{need}\n" if need else "")
             lines.append("</top>\n")
     lines += ["</topics>\n"] if xml else []
-    try:
-        stream.write("".join(lines).encode())
-    except UnicodeEncodeError as error:
-        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    write_text(stream, "".join(lines))
     return Written(number)
 
 
@@ -142,7 +135,6 @@ XML_FORMAT = Format(
     title="TREC topics, XML",
     tool="TREC",
     kind="queries",
-    extensions=(".xml",),
     description="Topics with a number, a query and a narrative, as newer TREC tracks publish them.",
     read=reader(XML, '<topic number="1"><query>running shoes</query></topic>', _parse),
     write=partial(_write, xml=True),

@@ -106,6 +106,14 @@ def write_csv(
     return Written(number)
 
 
+def write_text(stream: BinaryIO, text: str) -> None:
+    """Write a text, or raise an exception if UTF-8 cannot contain it."""
+    try:
+        stream.write(text.encode())
+    except UnicodeEncodeError as error:
+        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+
+
 def write_lines(stream: BinaryIO, lines: Iterable[str]) -> None:
     """Write lines, many at a time."""
     rest = iter(lines)

@@ -15,15 +15,14 @@ from typing import Any, BinaryIO
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.battles_jsonl import Battle
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault, checked_id
-from assay.formats.json_lines import id_text, parse
+from assay.formats.json_lines import note_unknown, parse, read_id
 from assay.formats.json_rows import number
 from assay.formats.reader import note_unusual, reader
 from assay.formats.text_lines import Content
-from assay.formats.writer import Written
+from assay.formats.writer import Written, write_text
 
 NAME = "zbench-ai-scores"
 # The models that zbench itself asks and needs.
@@ -87,10 +86,7 @@ def write(rows: Iterable[Battle], stream: BinaryIO) -> Written:
             draws.append(opened[key])
         opened[key][row.model] = row
     text = json.dumps({"scored_pairs": [_draw(draw) for draw in draws]}, ensure_ascii=False, indent=4, allow_nan=False)
-    try:
-        stream.write(f"{text}\n".encode())
-    except UnicodeEncodeError as error:
-        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    write_text(stream, f"{text}\n")
     notes = []
     if any(set(draw) != set(MODELS) for draw in draws):
         notes.append(f"zbench reads only files in which {', '.join(MODELS)} answered each pair")
@@ -149,7 +145,7 @@ def _parse(content: Content, tally: Tally) -> Iterator[ZbenchBattle]:
             if cut:
                 what = f"{where}: the score of {model} is outside -1 to 1"
                 tally.once("W52", None, what, done="limited to -1 or 1", column="score")
-            tally.put("repaired" if cut or numbered else "accepted")
+            tally.accept(cut or numbered)
             yield row
 
 
@@ -165,8 +161,7 @@ def _scored_pairs(content: Content, tally: Tally) -> list[Any]:
     elements = document.get("scored_pairs") if isinstance(document, dict) else None
     if not isinstance(elements, list):
         tally.refuse("scored_pairs is not an array")
-    for key in document.keys() - {"scored_pairs"}:
-        tally.once("W41", None, f"unknown key {key!r}", done="ignored", column=key)
+    note_unknown(document, {"scored_pairs"}, None, tally)
     return elements
 
 
@@ -177,14 +172,12 @@ def _pair(element: Any, tally: Tally) -> tuple[str, str, str, bool]:
     documents = [pair.get(f"document_{side}") for side in ("a", "b")]
     if not all(isinstance(one, dict) for one in documents):
         raise RowFault("E23", "document_a or document_b is not an object")
-    given = [id_text(pair.get("query_id")), *(id_text(one.get("document_id")) for one in documents)]  # type: ignore[union-attr]
+    given = [pair.get("query_id"), *(one.get("document_id") for one in documents)]  # type: ignore[union-attr]
     names = ("query id", "first document's id", "second document's id")
-    query_id, a, b = texts = [checked_id(text, name) for name, (text, _) in zip(names, given, strict=True)]
+    ids = [read_id(value, None, tally, name) for value, name in zip(given, names, strict=True)]
+    query_id, a, b = texts = [text for text, _ in ids]
     note_unusual(tally, 0, *texts)
-    numbered = any(number for _, number in given)
-    if numbered:
-        tally.once("W42", None, "an id is a number", done="read as text")
-    return query_id, a, b, numbered
+    return query_id, a, b, any(numbered for _, numbered in ids)
 
 
 def _models(element: Mapping[str, Any], where: str, tally: Tally) -> Iterator[str]:
@@ -217,7 +210,6 @@ FORMAT = Format(
     title="zbench scored pairs, JSON",
     tool="zbench",
     kind="battles",
-    extensions=(".json",),
     description="The answers of all models to each pair (zbench's ai_scores.json), with texts and reasons.",
     read=read,
     write=write,

@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, RowFault, checked_id
-from assay.formats.json_lines import Element, id_text, objects
+from assay.formats.grade_cells import Keyed
+from assay.formats.json_lines import Element, note_unknown, objects, read_id
 from assay.formats.json_rows import number, write_objects
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import PairRow
@@ -50,27 +50,22 @@ def parse(content: Content, tally: Tally, scored: bool = False) -> Iterator[Zben
     by_key: Keyed[ZbenchRow] = Keyed(tally, twice_is_conflict=True)
     lines: dict[str, int] = {}
     for element in objects(content, tally):
-        try:
+        with tally.rejecting(element.line, raw=element.raw):
             query, documents, numbered = _query(element, tally)
             if query.query_id in lines:
                 what = f"the query {query.query_id!r} is already on line {lines[query.query_id]}"
                 raise RowFault("E23", what, "write all documents of a query on one line")
-        except RowFault as fault:
-            tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
-            continue
-        lines[query.query_id] = element.line
-        tally.put("header")
-        wants = scored or any(map(_is_scored, documents))
-        for place, document in enumerate(documents):
-            tally.read()
-            where = f"documents[{place}]"
-            try:
-                row, mended = _document(query, document, tally, wants)
-            except RowFault as fault:
-                tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, column=where)
-                continue
-            bin = "repaired" if mended or numbered else "accepted"
-            by_key.add((row.query_id, row.doc_id), row, row, row.line, f"{where} {row.doc_id}", bin)
+            lines[query.query_id] = element.line
+            tally.put("header")
+            wants = scored or any(map(_is_scored, documents))
+            for place, document in enumerate(documents):
+                tally.read()
+                where = f"documents[{place}]"
+                with tally.rejecting(element.line, column=where):
+                    row, mended = _document(query, document, tally, wants)
+                    by_key.add(
+                        (row.query_id, row.doc_id), row, row, row.line, f"{where} {row.doc_id}", mended or numbered
+                    )
     yield from by_key.rows()
 
 
@@ -117,19 +112,19 @@ def _query(element: Element, tally: Tally) -> tuple[ZbenchRow, list[Any], bool]:
     query, documents = element.of.get("query"), element.of.get("documents")
     if not isinstance(query, dict) or not isinstance(documents, list):
         raise RowFault("E23", "query is not an object with id and query, or documents is not an array")
-    query_id, numbered = _id(query, "query", element.line, tally)
+    query_id, numbered = read_id(query.get("id"), element.line, tally, "query id")
     text = query.get("query")
     if not isinstance(text, str):
         raise RowFault("E23", "query.query is not text")
-    _note_unknown(element.of, ("query", "documents"), element.line, tally)
-    _note_unknown(query, ("id", "query"), element.line, tally)
+    note_unknown(element.of, ("query", "documents"), element.line, tally)
+    note_unknown(query, ("id", "query"), element.line, tally)
     return ZbenchRow(query_id, "", query=text, line=element.line), documents, numbered
 
 
 def _document(query: ZbenchRow, element: Any, tally: Tally, wants: bool) -> tuple[ZbenchRow, bool]:
     if not isinstance(element, dict):
         raise RowFault("E23", "a document is not an object with id and content")
-    doc_id, numbered = _id(element, "document", query.line, tally)
+    doc_id, numbered = read_id(element.get("id"), query.line, tally)
     text, metadata = element.get("content"), element.get("metadata")
     if not isinstance(text, str):
         raise RowFault("E23", f"the content of {doc_id!r} is not text")
@@ -138,7 +133,7 @@ def _document(query: ZbenchRow, element: Any, tally: Tally, wants: bool) -> tupl
     if wants and not _is_scored(element):
         raise RowFault("E23", f"{doc_id!r} has no score", "score all documents of a query, or none")
     score = number(element, "score", "write a number such as 1.25") if wants else None
-    _note_unknown(element, ("id", "content", "metadata", "score"), query.line, tally)
+    note_unknown(element, ("id", "content", "metadata", "score"), query.line, tally)
     note_unusual(tally, query.line, query.query_id, doc_id)
     row = replace(query, doc_id=doc_id, text=text, metadata=metadata or {}, score=score)
     return row, numbered
@@ -146,19 +141,6 @@ def _document(query: ZbenchRow, element: Any, tally: Tally, wants: bool) -> tupl
 
 def _is_scored(element: Any) -> bool:
     return isinstance(element, dict) and element.get("score") is not None
-
-
-def _id(of: Mapping[str, Any], what: str, line: int, tally: Tally) -> tuple[str, bool]:
-    text, numbered = id_text(of.get("id"))
-    checked_id(text, f"{what} id")
-    if numbered:
-        tally.once("W42", line, f"a {what} id is a number", done="read as text")
-    return text, numbered
-
-
-def _note_unknown(of: Mapping[str, Any], known: tuple[str, ...], line: int, tally: Tally) -> None:
-    for key in of.keys() - set(known):
-        tally.once("W41", line, f"unknown key {key!r}", done="ignored", column=key)
 
 
 FORMAT = Format(

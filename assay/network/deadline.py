@@ -54,7 +54,6 @@ class TimedStream:
             self._inner.write(buffer[begin : begin + WRITTEN_AT_ONCE], self._clock.left(timeout))
 
     def close(self) -> None:
-        """Close the connection."""
         self._inner.close()
 
     def start_tls(

@@ -63,7 +63,6 @@ class RagComparison:
     reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return asdict(self)
 
 

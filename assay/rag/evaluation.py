@@ -69,7 +69,6 @@ class Score:
         return self.result.defined
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         why = {} if self.interval_reason is None else {"interval_reason": self.interval_reason}
         return {"value": self.value, "low": self.low, "high": self.high, **why, "details": self.result.details}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.core.errors import NotValid
 from assay.core.ids import id_fault
-from assay.formats.grade_cells import RowFault
+from assay.core.read_report import RowFault
 from assay.formats.json_lines import id_text
 from assay.formats.text_ids import text_id
 from assay.formats.text_lines import MAX_LINE

@@ -35,7 +35,6 @@ class Corrected:
     with_metric: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return asdict(self)
 
 
@@ -58,7 +57,6 @@ class PeopleComparison:
     systems: tuple[Corrected, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return {
             "metric": self.metric,
             "calibration": self.calibration.as_json(),

@@ -46,7 +46,6 @@ FORMAT = Format(
     name=NAME,
     title="RAG outputs, JSONL",
     kind="outputs",
-    extensions=(".jsonl", ".ndjson"),
     description="The documents, response and timings of a system for each sample; ragas rows are also accepted.",
     read=read,
     write=write,

@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 from typing import Any, BinaryIO
 
 from assay.core.counted_nouns import amount
+from assay.core.read_report import RowFault
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault
 from assay.formats.json_rows import write_objects
 from assay.formats.reader import reader
 from assay.formats.text_ids import text_id
@@ -117,7 +117,6 @@ FORMAT = Format(
     title="ragas rows, JSONL",
     tool="ragas",
     kind="samples",
-    extensions=(".jsonl", ".ndjson"),
     description=(
         "Questions with contexts, responses and reference answers, as ragas evaluates them (SingleTurnSample). assay "
         "convert --outputs adds the outputs of a system."

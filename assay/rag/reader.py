@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.core.errors import NotValid
-from assay.formats.grade_cells import RowFault
+from assay.core.read_report import RowFault
 from assay.formats.value_kinds import value_kind
 from assay.rag import outputs_jsonl, samples_jsonl
 from assay.rag.fields import checked_output, output_of, sample_of, short

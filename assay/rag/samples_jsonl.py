@@ -8,15 +8,13 @@ from typing import Any, BinaryIO
 
 from assay.core.read_report import Tally
 from assay.formats.format import Format
-from assay.formats.json_lines import Element
+from assay.formats.json_lines import Element, note_unknown
 from assay.formats.json_rows import rows, write_objects
 from assay.formats.reader import reader
 from assay.formats.text_lines import Content
 from assay.formats.writer import Written
 from assay.rag.fields import OF_OUTPUTS, OF_SAMPLES, sample_of
 from assay.rag.records import Document, EvaluationSample, Record
-
-Parser = Callable[[Content, Tally], Iterator[Record]]
 
 NAME = "samples-jsonl"
 EXAMPLE = (
@@ -65,8 +63,7 @@ def record_parser(
 
         def record(element: Element, tally: Tally) -> tuple[Record, bool]:
             # A file may contain both, as rows of ragas do.
-            for key in element.of.keys() - keys:
-                tally.once("W41", element.line, f"unknown key {key!r}", done="ignored", column=key)
+            note_unknown(element.of, keys, element.line, tally)
             return record_of(element.of, next(places)), False
 
         return rows(content, tally, record, lambda row: (row.sample_id, row))
@@ -80,7 +77,6 @@ FORMAT = Format(
     name=NAME,
     title="RAG samples, JSONL",
     kind="samples",
-    extensions=(".jsonl", ".ndjson"),
     description="Questions with reference answers, relevant documents and labels; ragas rows are also accepted.",
     read=read,
     write=write,

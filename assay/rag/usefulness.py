@@ -39,7 +39,6 @@ class Correlation:
     reason: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
         return asdict(self)
 
 

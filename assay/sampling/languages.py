@@ -31,10 +31,9 @@ def check_language(requested: str | None, languages: Mapping[str, int]) -> None:
         raise NotValid("The language is empty. Use a tag such as de or en-GB.", {"language": "A tag such as de."})
     if not languages:
         message = f"No column of the log is mapped to language, so searches in {requested!r} cannot be selected."
-        raise NotValid(message, {"language": message})
+        raise NotValid(message, "language")
     if not any(language_matches(tag, requested) for tag in languages):
-        message = f"No search is in {requested!r}. Languages in the log: {language_list(languages)}."
-        raise NotValid(message, {"language": message})
+        raise NotValid(f"No search is in {requested!r}. Languages in the log: {language_list(languages)}.", "language")
 
 
 def language_list(languages: Iterable[str], most: int = 10) -> str:

@@ -171,8 +171,7 @@ def near_duplicates(
     [['tent red', 'red tent']]
     """
     if not 0.5 < similarity <= 1:
-        message = f"the similarity is {similarity:g}; use a number above 0.5, up to 1"
-        raise NotValid(message, {"similarity": message})
+        raise NotValid(f"the similarity is {similarity:g}; use a number above 0.5, up to 1", "similarity")
     queries = tuple(queries)
     texts = [query.query for query in queries]
     leader = list(range(len(texts)))

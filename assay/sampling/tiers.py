@@ -96,14 +96,14 @@ def check_cuts(head_share: float, torso_share: float, head_ranks: int | None, to
     """Raise `NotValid` for cuts that are out of order, or if only one rank is set."""
     if not 0 < head_share <= torso_share <= 1:
         message = f"The tiers are cut at {head_share} and {torso_share}. Use 0 < head share <= torso share <= 1."
-        raise NotValid(message, {"head_share": message})
+        raise NotValid(message, "head_share")
     if (head_ranks is None) != (torso_ranks is None):
         missing = "torso" if torso_ranks is None else "head"
         message = f"The rank at which the {missing} ends is missing. Set both ranks or neither."
         raise NotValid(message, {f"{missing}_ranks": message})
     if head_ranks is not None and torso_ranks is not None and not 0 < head_ranks <= torso_ranks:
         message = f"The head ends at rank {head_ranks}, the torso at {torso_ranks}. Use 0 < head <= torso."
-        raise NotValid(message, {"head_ranks": message})
+        raise NotValid(message, "head_ranks")
 
 
 def _named(queries: int, head: int, torso: int) -> tuple[str, ...]:

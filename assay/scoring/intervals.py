@@ -128,30 +128,6 @@ def mean_intervals(
     return [within(one) if cut else one for one, cut in zip(results, bounded or [False] * len(results), strict=True)]
 
 
-def bootstrap_interval(
-    values: Sequence[float],
-    level: float = 0.95,
-    *,
-    method: str = "percentile",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    weights: Sequence[float] | None = None,
-    strata: Sequence[str] | None = None,
-) -> Interval:
-    """Compute the interval of the mean of one column; see `mean_intervals`.
-
-    Examples
-    --------
-    >>> bootstrap_interval([0.5, 0.7]).reason
-    'fewer than 10 queries'
-    """
-    column = np.asarray(values, dtype=np.float64)[:, None]
-    (interval,) = mean_intervals(
-        column, level, method=method, resamples=resamples, seed=seed, weights=weights, strata=strata
-    )
-    return interval
-
-
 @dataclass(frozen=True, eq=False)
 class _Plan:
     """The common data of all columns: the weights and tiers of the queries, and the interval settings."""

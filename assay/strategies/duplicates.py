@@ -72,8 +72,7 @@ class Duplicates:
 
     def __post_init__(self) -> None:
         if self.similarity is not None and not 0.5 < self.similarity <= 1:
-            message = f"The similarity is {self.similarity:g}. Use a number above 0.5, up to 1."
-            raise NotValid(message, {"similarity": message})
+            raise NotValid(f"The similarity is {self.similarity:g}. Use a number above 0.5, up to 1.", "similarity")
 
     @property
     def kind(self) -> str:

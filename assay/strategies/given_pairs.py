@@ -31,8 +31,7 @@ def _two_ids(pair: Any) -> Pair:
     if isinstance(pair, Mapping):
         pair = (pair.get("query_id"), pair.get("doc_id"))
     if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(part, str) and part for part in pair):
-        message = f"{pair!r} is not a pair. Use query_id and doc_id as text."
-        raise NotValid(message, {"pairs": message})
+        raise NotValid(f"{pair!r} is not a pair. Use query_id and doc_id as text.", "pairs")
     return pair[0], pair[1]
 
 

@@ -156,8 +156,7 @@ def build_pool(
         only = named if only is None else only & named
     ask = Ask(seed, budget, residual, judged, relevant_from, only, wording, total, duplicates)
     if member.reads and wording is None:
-        message = f"The strategy {strategy} needs texts. Add the texts of the queries and documents."
-        raise NotValid(message, {"strategy": message})
+        raise NotValid(f"The strategy {strategy} needs texts. Add the texts of the queries and documents.", "strategy")
     depth = checked.get("depth")
     table = Candidates.of(runs, None if residual else depth, also, ask.queries)
     if not table.run_names and not member.given:

@@ -41,13 +41,13 @@ class Budget:
         for name, bad in wrong.items():
             if bad:
                 message = f"{name} is {str(getattr(self, name))[:20]}. Use more than 0 and at most {MOST:,}."
-                raise NotValid(message, {name: message})
+                raise NotValid(message, name)
         if not self.pairs:
             message = (
                 f"{self.hours:g} h for {amount(self.raters, 'rater')} at {self.seconds:g} s per rating is not enough "
                 "for one pair. Add hours."
             )
-            raise NotValid(message, {"hours": message})
+            raise NotValid(message, "hours")
 
     @property
     def pairs(self) -> int:

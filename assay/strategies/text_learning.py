@@ -43,7 +43,7 @@ class Reading:
             message = (
                 "The documents of these runs have no text to learn from. Store their texts, or use another strategy."
             )
-            raise NotValid(message, {"strategy": message}) from None
+            raise NotValid(message, "strategy") from None
         queries = [wording.queries.get(query_id, "") for query_id in task.candidates.query_ids]
         self.queries: csr_matrix = reader.transform(queries)
         self.row_of = np.array([row_of[doc_id] for doc_id in names], dtype=np.int64)

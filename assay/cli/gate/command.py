@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from assay.formats.run_reader import RunFile
 
 
-NAME = "gate"
 EXAMPLE = (
     "assay gate qrels.txt --baseline bm25.run --candidate neural.run "
     "--rule 'Judged@10 >= 0.8' --rule 'drop(nDCG@10) <= 0.02 unless p >= 0.05'"
@@ -58,7 +57,6 @@ EXAMPLE = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", nargs="?", help=QRELS_HELP)
     option(
         parser,

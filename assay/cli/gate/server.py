@@ -94,7 +94,6 @@ class ServerGate:
         sys.stderr.write(f"note: the verdict is recorded at {page}\n")
 
     def close(self) -> None:
-        """Close the connection."""
         self._client.close()
 
 

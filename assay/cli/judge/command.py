@@ -19,7 +19,6 @@ from assay.core.errors import NotValid, UnknownName
 from assay.core.user_callables import is_named
 from assay.llm.judges import JUDGES, MODEL_JUDGES, JudgeKind
 
-NAME = "judge"
 EXAMPLE = "assay judge pairs.jsonl --judge token_overlap --min-tokens 3 --out labels.jsonl"
 
 BATCH = 500

@@ -35,12 +35,10 @@ if TYPE_CHECKING:
     from assay.significance.compare import Plan
 
 
-NAME = "rag"
 EXAMPLE = "assay rag samples.jsonl old.jsonl new.jsonl -m 'TokenF1 RecallAtK(k=5)' --baseline old"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     option(parser, "samples SAMPLES", "samples.jsonl: questions, reference answers, labels")
     option(parser, "outputs OUTPUTS", "outputs.jsonl of a system, or a run, or NAME=PATH; may be repeated", nargs="*")
     option(

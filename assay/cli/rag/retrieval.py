@@ -287,7 +287,7 @@ def _takes_depth(function: Callable[..., Any]) -> bool:
 
 
 def _output(sample_id: str, documents: Any, depth: int, timings: Mapping[str, float], where: str) -> SystemOutputs:
-    from assay.formats.grade_cells import RowFault
+    from assay.core.read_report import RowFault
     from assay.rag.fields import output_of
 
     if isinstance(documents, str | bytes) or not hasattr(documents, "__iter__"):

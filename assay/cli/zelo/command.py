@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from assay.formats.battles_jsonl import Battle
     from assay.llm.pairwise.score_fitting import Fitted
 
-NAME = "zelo"
 EXAMPLE = "assay zelo fit battles.jsonl --out scores.jsonl"
 
 PAIRS, JUDGE, FIT, NEXT, GRADES, BENCHMARK, RERANK = "pairs", "judge", "fit", "next", "grades", "benchmark", "rerank"

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.annotation_tools.pair_fields import (
     COLUMNS_HELP,
     Pair,
@@ -39,8 +39,9 @@ from assay.formats.annotation_tools.writing import (
     with_grades,
     write_list,
 )
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
+from assay.formats.column_names import ColumnMap
+from assay.formats.format import Format
+from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id
 from assay.formats.json_rows import is_number
 from assay.formats.labels_jsonl import MachineLabel, TextLabel
 from assay.formats.reader import reader
@@ -196,12 +197,7 @@ def _uuid(*parts: str) -> str:
 
 
 def _read(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> list[RatingRow]:
     fields, by_key = PairFields(tally, columns or {}, grades), Keyed[RatingRow](tally, conflicts)
     for where, line, record in records(content, tally, ("responses", "suggestions")):
@@ -212,33 +208,25 @@ def _read(
         for number, response in enumerate(_responses(record, fields.names("grade"))):
             tally.read()
             place = f"{where}.responses[{number}]"
-            try:
+            with tally.rejecting(line, column=place):
                 rater = checked_id(str(response.get("user_id") or ""), "user id")
                 grade, repaired = fields.grade(response.get("value"), line)
-            except RowFault as fault:
-                tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=place)
-                continue
-            note = notes.get(rater)
-            row = RatingRow(
-                *(pair.query_id, pair.doc_id, rater, grade),
-                query=pair.query,
-                note=note if isinstance(note, str) else "",
-                line=line,
-                by_text=pair.by_text,
-            )
-            add_rating(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
+                note = notes.get(rater)
+                row = RatingRow(
+                    *(pair.query_id, pair.doc_id, rater, grade),
+                    query=pair.query,
+                    note=note if isinstance(note, str) else "",
+                    line=line,
+                    by_text=pair.by_text,
+                )
+                add_rating(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
         suggested = len(_suggestion(record, fields))
         skip_others(tally, line, suggested, "a suggestion of a model", f"read it as {SUGGESTIONS}")
     return counted_ratings(by_key, tally)
 
 
 def _read_suggestions(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> Iterator[MachineLabel]:
     fields, by_key = PairFields(tally, columns or {}, grades), Keyed[MachineLabel](tally, conflicts)
     for where, line, record in records(content, tally, ("responses", "suggestions")):
@@ -248,22 +236,18 @@ def _read_suggestions(
         for suggestion in _suggestion(record, fields):
             tally.read()
             agent, score = suggestion.get("agent"), suggestion.get("score")
-            try:
+            with tally.rejecting(line, column=f"{where}.suggestions"):
                 if agent is not None and not isinstance(agent, str):
                     raise RowFault("E23", f"the agent is {value_kind(agent)}, not text")
                 grade, repaired = fields.grade(suggestion.get("value"), line)
-            except RowFault as fault:
-                place = f"{where}.suggestions"
-                tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=place)
-                continue
-            parameters = {"score": score} if is_number(score) else None
-            row = TextLabel(
-                *(pair.query_id, pair.doc_id, "graded", grade, None, JUDGE, agent or ""),
-                parameters=parameters,
-                line=line,
-                query=pair.query,
-            )
-            add_label(row, by_key, line, f"{where} {row.doc_id}", repaired or pair.numbered)
+                parameters = {"score": score} if is_number(score) else None
+                row = TextLabel(
+                    *(pair.query_id, pair.doc_id, "graded", grade, None, JUDGE, agent or ""),
+                    parameters=parameters,
+                    line=line,
+                    query=pair.query,
+                )
+                add_label(row, by_key, line, f"{where} {row.doc_id}", repaired or pair.numbered)
         people = len(_responses(record, fields.names("grade")))
         skip_others(tally, line, people, "a response of a person", f"read it as {NAME}")
     yield from counted_labels(by_key, tally)
@@ -271,7 +255,7 @@ def _read_suggestions(
 
 def _record(record: Mapping[str, Any], fields: PairFields, line: int, where: str, tally: Tally) -> Pair | None:
     """Return the pair of a record, from its fields or its metadata; one without is rejected."""
-    try:
+    with tally.rejecting(line, column=where):
         known: dict[str, Any] = {}
         for name in ("fields", "metadata", "responses", "suggestions"):
             value = record.get(name) or {}
@@ -283,11 +267,9 @@ def _record(record: Mapping[str, Any], fields: PairFields, line: int, where: str
             if not isinstance(answers, list) or not all(isinstance(one, dict) for one in answers):
                 raise RowFault("E23", f"the responses to {question!r} are not a list of objects")
         pair = fields.pair(known, line)
-    except RowFault as fault:
-        tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
-        return None
-    tally.put("header")
-    return pair
+        tally.put("header")
+        return pair
+    return None
 
 
 def _responses(record: Mapping[str, Any], names: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -309,7 +291,6 @@ FORMAT = Format(
     title="Argilla ratings, JSON",
     tool="Argilla",
     kind="ratings",
-    extensions=(".json",),
     description=(
         "The responses of people to one question, in records that Argilla 2 exports (records.to_json) and imports "
         "(records.from_json); fields or metadata name the pair. Suggestions are skipped."
@@ -317,14 +298,13 @@ FORMAT = Format(
     read=reader(NAME, _EXPECTED, _read),
     write=_write,
     example=_EXAMPLE,
-    options=reader_options("grades columns conflicts encoding", columns=COLUMNS_HELP),
+    options={"columns": COLUMNS_HELP},
 )
 SUGGESTIONS_FORMAT = Format(
     name=SUGGESTIONS,
     title="Argilla suggestions, JSON",
     tool="Argilla",
     kind="labels",
-    extensions=(".json",),
     description=(
         "The suggestions of models in an export of Argilla, as machine labels; responses are skipped. Each pair has "
         "one suggestion."
@@ -332,5 +312,5 @@ SUGGESTIONS_FORMAT = Format(
     read=reader(SUGGESTIONS, _EXPECTED, _read_suggestions),
     write=_write_suggestions,
     example=_SUGGESTED,
-    options=reader_options("grades columns conflicts encoding", columns=COLUMNS_HELP),
+    options={"columns": COLUMNS_HELP},
 )

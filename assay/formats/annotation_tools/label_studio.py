@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.annotation_tools.label_studio_writing import (
     GRADED,
     JUDGE,
@@ -31,9 +31,10 @@ from assay.formats.annotation_tools.pair_fields import (
     records,
     skip_others,
 )
+from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import Columns, read_table
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
+from assay.formats.format import Format
+from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id
 from assay.formats.json_lines import parse
 from assay.formats.json_rows import is_number
 from assay.formats.labels_jsonl import MachineLabel, TextLabel
@@ -95,12 +96,7 @@ _EXPECTED = (
 
 
 def _read_json(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> list[RatingRow]:
     fields, by_key = PairFields(tally, columns or {}, grades), Keyed[RatingRow](tally, conflicts)
     for where, line, task in records(content, tally, ("annotations", "completions")):
@@ -110,24 +106,16 @@ def _read_json(
         for number, annotation in enumerate(_members(task, "annotations" if "annotations" in task else "completions")):
             tally.read()
             place = f"{where}.annotations[{number}]"
-            try:
+            with tally.rejecting(line, column=place):
                 row, repaired = _annotation(annotation, pair, fields, line)
-            except RowFault as fault:
-                tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=place)
-                continue
-            add_rating(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
+                add_rating(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
         predictions = len(_members(task, "predictions"))
         skip_others(tally, line, predictions, "a prediction of a model", f"read it as {PREDICTIONS}")
     return counted_ratings(by_key, tally)
 
 
 def _read_predictions(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> Iterator[MachineLabel]:
     fields, by_key = PairFields(tally, columns or {}, grades), Keyed[MachineLabel](tally, conflicts)
     for where, line, task in records(content, tally, ("annotations", "completions", "predictions")):
@@ -137,32 +125,21 @@ def _read_predictions(
         for number, prediction in enumerate(_members(task, "predictions")):
             tally.read()
             place = f"{where}.predictions[{number}]"
-            try:
+            with tally.rejecting(line, column=place):
                 row, repaired = _prediction(prediction, pair, fields, line)
-            except RowFault as fault:
-                tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=place)
-                continue
-            add_label(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
+                add_label(row, by_key, line, f"{place} {row.doc_id}", repaired or pair.numbered)
         skip_others(tally, line, len(_members(task, "annotations")), "an annotation of a person", f"read it as {JSON}")
     yield from counted_labels(by_key, tally)
 
 
 def _read_min(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> list[RatingRow]:
     fields, by_key = PairFields(tally, columns or {}, grades), Keyed[RatingRow](tally, conflicts)
     for where, line, record in records(content, tally, ("annotator", "annotation_id")):
-        try:
+        with tally.rejecting(line, column=where):
             row, repaired = _flat(record, fields, line)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
-            continue
-        add_rating(row, by_key, line, f"{where} {row.doc_id}", repaired)
+            add_rating(row, by_key, line, f"{where} {row.doc_id}", repaired)
     return counted_ratings(by_key, tally)
 
 
@@ -170,8 +147,8 @@ def _read_csv(
     content: Content,
     tally: Tally,
     *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
+    grades: Grades = None,
+    columns: ColumnMap = None,
     delimiter: str | None = None,
     conflicts: Pick | None = None,
 ) -> list[RatingRow]:
@@ -181,35 +158,28 @@ def _read_csv(
     fields.mapping = {}
     for cells in table:
         record = {name: text for name, text in cells.of.items() if text}
-        try:
+        with tally.rejecting(cells.line, raw=record.get("doc_id", "")):
             given = record.get("grade", "")
             row, repaired = _flat(
                 record | {"grade": parse(given) if given[:1] in ("[", "{") else given}, fields, cells.line
             )
-        except RowFault as fault:
-            tally.reject(
-                fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=record.get("doc_id", "")
-            )
-            continue
-        add_rating(row, by_key, cells.line, row.doc_id, repaired)
+            add_rating(row, by_key, cells.line, row.doc_id, repaired)
     return counted_ratings(by_key, tally)
 
 
 def _task(task: Mapping[str, Any], fields: PairFields, line: int, where: str, tally: Tally) -> Pair | None:
     """Return the pair of a task; one without is rejected."""
     data = task.get("data")
-    try:
+    with tally.rejecting(line, column=f"{where}.data"):
         if not isinstance(data, dict):
             raise RowFault("E23", f"data is {value_kind(data)}, not an object")
         for name in ("annotations", "completions", "predictions"):
             if not isinstance(task.get(name) or [], list):
                 raise RowFault("E23", f"{name} is {value_kind(task[name])}, not a list")
         pair = fields.pair(data, line)
-    except RowFault as fault:
-        tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=f"{where}.data")
-        return None
-    tally.put("header")
-    return pair
+        tally.put("header")
+        return pair
+    return None
 
 
 def _members(task: Mapping[str, Any], name: str) -> list[Any]:
@@ -340,23 +310,17 @@ def _milliseconds(seconds: Any) -> int | None:
     return round(seconds * 1000) if is_number(seconds, most=1e9) and math.isfinite(seconds) and seconds >= 0 else None
 
 
-def _format(
-    name: str, title: str, kind: str, extension: str, description: str, read: Any, write: Any, example: str
-) -> Format:
-    names = (
-        "grades columns conflicts encoding" if extension == ".json" else "grades columns delimiter conflicts encoding"
-    )
+def _format(name: str, title: str, kind: str, description: str, read: Any, write: Any, example: str) -> Format:
     return Format(
         name=name,
         title=title,
         tool="Label Studio",
         kind=kind,
-        extensions=(extension,),
         description=description,
-        read=reader(name, _EXPECTED if extension == ".json" else example.partition("\n")[0], read),
+        read=reader(name, example.partition("\n")[0] if name == CSV else _EXPECTED, read),
         write=write,
         example=example,
-        options=reader_options(names, columns=COLUMNS_HELP),
+        options={"columns": COLUMNS_HELP},
     )
 
 
@@ -364,7 +328,6 @@ JSON_FORMAT = _format(
     JSON,
     "Label Studio ratings, JSON",
     "ratings",
-    ".json",
     "The annotations of tasks as Label Studio exports and imports them: a rating, a number, or choices that begin with "
     'a number. Skipped tasks get the outcome "later"; predictions are skipped.',
     _read_json,
@@ -375,7 +338,6 @@ PREDICTIONS_FORMAT = _format(
     PREDICTIONS,
     "Label Studio predictions, JSON",
     "labels",
-    ".json",
     "The predictions of models in an export or import of Label Studio, as machine labels; annotations are skipped.",
     _read_predictions,
     write_predictions,
@@ -385,7 +347,6 @@ MIN_FORMAT = _format(
     MIN,
     "Label Studio ratings, JSON-MIN",
     "ratings",
-    ".json",
     "One annotation per object, as in Label Studio's JSON-MIN export.",
     _read_min,
     write_min,
@@ -395,7 +356,6 @@ CSV_FORMAT = _format(
     CSV,
     "Label Studio ratings, CSV",
     "ratings",
-    ".csv",
     "One annotation per row, as Label Studio exports CSV and TSV; annotators with e-mail addresses get pseudonyms.",
     _read_csv,
     write_csv,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
-from assay.formats.grade_cells import Keyed, RowFault, checked_id, scale_grade
+from assay.core.read_report import RowFault, Tally
+from assay.formats.grade_cells import Grades, Keyed, checked_id, scale_grade
 from assay.formats.json_lines import id_text, list_elements, refuse_unstorable
 from assay.formats.labels_jsonl import MachineLabel
 from assay.formats.quepid.book_json import pseudonyms
@@ -49,13 +49,12 @@ class PairFields:
 
     tally: Tally
     mapping: Mapping[str, str]
-    grades: tuple[int, ...] | None = None
+    grades: Grades = None
     ids: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if unknown := next((name for name in self.mapping if name not in FIELDS), None):
-            message = f"unknown column {unknown!r}; the format reads {', '.join(FIELDS)}"
-            raise NotValid(message, {"columns": message})
+            raise NotValid(f"unknown column {unknown!r}; the format reads {', '.join(FIELDS)}", "columns")
 
     def names(self, column: str) -> tuple[str, ...]:
         """Return the names under which a field is read."""
@@ -123,16 +122,13 @@ def records(content: Content, tally: Tally, wanted: Sequence[str]) -> Iterator[t
     for number, (line, value, raw) in enumerate(list_elements(content, tally, MAX_TEXT)):
         where = f"[{number}]"
         tally.read()
-        try:
+        with tally.rejecting(line, raw=raw, column=where):
             if isinstance(value, RowFault):
                 raise value
             if not isinstance(value, dict) or not any(key in value for key in wanted):
                 raise RowFault("E23", f"{where} is not an object with {' or '.join(wanted)}")
             refuse_unstorable(value)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, raw=raw, column=where)
-            continue
-        yield where, line, value
+            yield where, line, value
 
 
 def skip_others(tally: Tally, line: int, number: int, what: str, remedy: str) -> None:
@@ -145,13 +141,13 @@ def skip_others(tally: Tally, line: int, number: int, what: str, remedy: str) ->
 
 def add_rating(row: RatingRow, by_key: Keyed[RatingRow], line: int, raw: str, repaired: bool) -> None:
     answer = row.state if row.grade is None else row.grade
-    by_key.add((row.query_id, row.doc_id, row.rater), answer, row, line, raw, "repaired" if repaired else "accepted")
+    by_key.add((row.query_id, row.doc_id, row.rater), answer, row, line, raw, repaired)
 
 
 def add_label(row: MachineLabel, by_key: Keyed[MachineLabel], line: int, raw: str, repaired: bool) -> None:
     key = row.query_id, row.doc_id, row.judge, row.model
     answer = row.outcome if row.grade is None else row.grade
-    by_key.add(key, answer, row, line, raw, "repaired" if repaired else "accepted")
+    by_key.add(key, answer, row, line, raw, repaired)
 
 
 def counted_ratings(by_key: Keyed[RatingRow], tally: Tally) -> list[RatingRow]:

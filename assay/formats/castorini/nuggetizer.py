@@ -9,12 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import RowFault, checked_id
-from assay.formats.json_lines import Element, id_text
+from assay.core.read_report import RowFault, Tally
+from assay.formats.format import Format
+from assay.formats.json_lines import Element, note_unknown, read_id
 from assay.formats.json_rows import row_reader, text, write_objects
-from assay.formats.queries import query_fault
+from assay.formats.queries import checked_query
 from assay.formats.reader import note_unusual
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written
@@ -98,28 +97,22 @@ def _assignments(element: Element, tally: Tally) -> tuple[NuggetRow, bool]:
 
 def _row(element: Element, tally: Tally) -> tuple[NuggetRow, bool]:
     of = element.of
-    query_id, numbered = id_text(of.get("qid"))
-    checked_id(query_id, "qid")
-    doc_id, also = ("", False) if of.get("docid") is None else id_text(of["docid"])
-    if of.get("docid") is not None:
-        checked_id(doc_id, "docid")
-    note_unusual(tally, element.line, query_id, doc_id)
-    if numbered or also:
-        tally.once("W42", element.line, "an id is a number", done="read as text")
+    line, doc_id = element.line, of.get("docid")
+    query_id, numbered = read_id(of.get("qid"), line, tally, "qid")
+    doc_id, also = ("", False) if doc_id is None else read_id(doc_id, line, tally, "docid")
+    note_unusual(tally, line, query_id, doc_id)
     query = text(of, "text" if doc_id else "query")
-    if fault := query_fault(query):
-        raise RowFault(*fault)
+    checked_query(query)
     length = of.get("response_length")
     if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 0):
         raise RowFault("E12", f"response_length is {length!r}", "expected a whole number")
     nuggets = of.get("nuggets")
     if not isinstance(nuggets, list):
         raise RowFault("E23", f"nuggets is {value_kind(nuggets)}, not a list")
-    for key in of.keys() - _KNOWN:
-        tally.once("W41", element.line, f"unknown key {key!r}", done="ignored", column=key)
-    parsed = tuple(_nugget(one, element.line, tally) for one in nuggets)
+    note_unknown(of, _KNOWN, line, tally)
+    parsed = tuple(_nugget(one, line, tally) for one in nuggets)
     answer = text(of, "candidate_text" if doc_id else "answer_text")
-    row = NuggetRow(query_id, query, parsed, answer, text(of, "run_id"), doc_id, length, element.line)
+    row = NuggetRow(query_id, query, parsed, answer, text(of, "run_id"), doc_id, length, line)
     return row, numbered or also
 
 
@@ -151,22 +144,18 @@ NUGGETS_FORMAT = Format(
     title="Nuggets, JSONL",
     tool="nuggetizer",
     kind="nuggets",
-    extensions=(".jsonl", ".ndjson"),
     description="The nuggets of information that a good answer contains, vital or okay, one query per line.",
     read=row_reader(NUGGETS, _NUGGETS.rstrip("\n"), _nuggets, _key),
     write=_write,
     example=_NUGGETS,
-    options=reader_options("encoding"),
 )
 ASSIGNMENTS_FORMAT = Format(
     name=ASSIGNMENTS,
     title="Nugget assignments, JSONL",
     tool="nuggetizer",
     kind="nugget-assignments",
-    extensions=(".jsonl", ".ndjson"),
     description="For each nugget, whether the answer of a run, or a document, supports it.",
     read=row_reader(ASSIGNMENTS, _ASSIGNMENTS.partition("\n")[0], _assignments, _key),
     write=_write,
     example=_ASSIGNMENTS,
-    options=reader_options("encoding"),
 )

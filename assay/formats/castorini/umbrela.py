@@ -14,14 +14,14 @@ from typing import Any, BinaryIO
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.annotation_tools.writing import Losses, PairTexts, count_details, json_text, version_of
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, scale_grade
-from assay.formats.json_lines import Element, id_text, objects
+from assay.formats.format import Format
+from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id, scale_grade
+from assay.formats.json_lines import Element, id_text, note_unknown, objects, read_id
 from assay.formats.json_rows import rows, text
 from assay.formats.labels_jsonl import MachineLabel, TextLabel
-from assay.formats.queries import query_fault
+from assay.formats.queries import checked_query
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import PairRow
 from assay.formats.text_ids import text_id
@@ -50,27 +50,23 @@ _KNOWN = {"model", "query", "passage", "prompt", "prediction", "judgment", "resu
 def _read_requests(content: Content, tally: Tally) -> Iterator[PairRow]:
     by_key = Keyed[PairRow](tally)
     for element in objects(content, tally):
-        try:
+        with tally.rejecting(element.line, raw=element.raw):
             query_id, query, candidates = _request(element, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
-            continue
-        tally.put("header")
-        for number, candidate in enumerate(candidates):
-            tally.read()
-            place = f"[{number}]"
-            try:
-                doc_id, segment, numbered = _candidate(candidate)
-            except RowFault as fault:
-                what = f"candidates{place}: {fault}"
-                tally.reject(fault.code, element.line, what, fix=fault.fix or tally.expected, column=place)
-                continue
-            if numbered:
-                tally.once("W42", element.line, "an id is a number", done="read as text")
-            note_unusual(tally, element.line, doc_id)
-            row = PairRow(query_id, doc_id, query, text=segment, line=element.line)
-            bin = "repaired" if numbered else "accepted"
-            by_key.add((query_id, doc_id), (query, segment), row, element.line, f"{place} {doc_id}", bin)
+            tally.put("header")
+            for number, candidate in enumerate(candidates):
+                tally.read()
+                place = f"[{number}]"
+                try:
+                    doc_id, segment, numbered = _candidate(candidate)
+                except RowFault as fault:
+                    what = f"candidates{place}: {fault}"
+                    tally.reject(fault.code, element.line, what, fix=fault.fix or tally.expected, column=place)
+                    continue
+                if numbered:
+                    tally.once("W42", element.line, "an id is a number", done="read as text")
+                note_unusual(tally, element.line, doc_id)
+                row = PairRow(query_id, doc_id, query, text=segment, line=element.line)
+                by_key.add((query_id, doc_id), (query, segment), row, element.line, f"{place} {doc_id}", numbered)
     yield from by_key.rows()
 
 
@@ -78,16 +74,11 @@ def _request(element: Element, tally: Tally) -> tuple[str, str, list[Any]]:
     query, candidates = element.of.get("query"), element.of.get("candidates")
     if not isinstance(query, dict) or not isinstance(candidates, list):
         raise RowFault("E23", "not an object with query and candidates, which have ids")
-    query_id, numbered = id_text(query.get("qid"))
-    checked_id(query_id, "qid")
-    if numbered:
-        tally.once("W42", element.line, "an id is a number", done="read as text")
+    query_id, _ = read_id(query.get("qid"), element.line, tally, "qid")
     note_unusual(tally, element.line, query_id)
     words = text(query, "text")
-    if fault := query_fault(words):
-        raise RowFault(*fault)
-    for key in element.of.keys() - {"query", "candidates"}:
-        tally.once("W41", element.line, f"unknown key {key!r}", done="ignored", column=key)
+    checked_query(words)
+    note_unknown(element.of, {"query", "candidates"}, element.line, tally)
     return query_id, words, candidates
 
 
@@ -151,12 +142,7 @@ class _Requests:
 
 
 def _read_judgments(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    requests: str | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, requests: str | None = None, conflicts: Pick | None = None
 ) -> Iterator[MachineLabel]:
     known = None
     if requests is not None:
@@ -176,21 +162,14 @@ def _read_judgments(
 
 
 def _judgment(
-    element: Element,
-    tally: Tally,
-    known: _Requests | None,
-    place: int,
-    numbers: dict[str, str],
-    grades: tuple[int, ...] | None,
+    element: Element, tally: Tally, known: _Requests | None, place: int, numbers: dict[str, str], grades: Grades
 ) -> tuple[MachineLabel, bool]:
     of = element.of
     query, passage = of.get("query"), of.get("passage")
     if not isinstance(query, str) or not isinstance(passage, str):
         raise RowFault("E23", "not an object with the texts query and passage")
-    if fault := query_fault(query):
-        raise RowFault(*fault)
-    for key in of.keys() - _KNOWN:
-        tally.once("W41", element.line, f"unknown key {key!r}", done="ignored", column=key)
+    checked_query(query)
+    note_unknown(of, _KNOWN, element.line, tally)
     if known is not None:
         query_id, doc_id = known.ids(place, query, passage)
     else:
@@ -257,7 +236,7 @@ def _judgment_object(row: MachineLabel, texts: Mapping[str, str], losses: Losses
     }
 
 
-def _grade(of: Mapping[str, Any], grades: tuple[int, ...] | None) -> tuple[str, int | None, bool]:
+def _grade(of: Mapping[str, Any], grades: Grades) -> tuple[str, int | None, bool]:
     """Return outcome, grade, and whether the grade was repaired; a judgment that fell back to 0 is a failure."""
     status = of.get("result_status", 1)
     if isinstance(status, bool) or status not in (0, 1):
@@ -280,19 +259,16 @@ REQUESTS_FORMAT = Format(
     title="umbrela requests, JSONL",
     tool="umbrela",
     kind="pairs",
-    extensions=(".jsonl", ".ndjson"),
     description="One query per line with the texts of its candidates, as umbrela judges them; ids are required.",
     read=reader(REQUESTS, _REQUEST.rstrip("\n"), _read_requests),
     write=_write_requests,
     example=_REQUEST,
-    options=reader_options("encoding"),
 )
 JUDGMENTS_FORMAT = Format(
     name=JUDGMENTS,
     title="umbrela judgments, JSONL",
     tool="umbrela",
     kind="labels",
-    extensions=(".jsonl", ".ndjson"),
     description=(
         "The judgments of umbrela's model as machine labels. A judgment with result_status 0 is a failure, not a grade "
         "of 0. Writing other labels needs --queries FILE and --documents FILE."
@@ -300,9 +276,8 @@ JUDGMENTS_FORMAT = Format(
     read=reader(JUDGMENTS, _JUDGMENT.partition("\n")[0], _read_judgments),
     write=_write_judgments,
     example=_JUDGMENT,
-    options=reader_options(
-        "grades requests conflicts encoding",
-        grades="grade scale; by default any whole number is accepted",
-        requests="the request file of these judgments, which contains the ids",
-    ),
+    options={
+        "grades": "grade scale; by default any whole number is accepted",
+        "requests": "the request file of these judgments, which contains the ids",
+    },
 )

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, RowFault, checked_id
-from assay.formats.json_lines import id_text, list_elements, object_parts, refuse_unstorable
+from assay.formats.grade_cells import Keyed, checked_id
+from assay.formats.json_lines import id_text, list_elements, object_parts, read_id, refuse_unstorable
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import RunRow
 from assay.formats.text_keys import TextKeys
@@ -51,38 +51,30 @@ def _read(content: Content, tally: Tally, *, snapshot: str | None = None) -> Ite
     names: dict[str, None] = {}
     for one in _lists(content, tally):
         tally.read()
-        try:
+        with tally.rejecting(one.line, column=one.where):
             name, documents = _checked(one)
-        except RowFault as fault:
-            tally.reject(fault.code, one.line, str(fault), fix=fault.fix or tally.expected, column=one.where)
-            continue
-        names[name] = None
-        tally.read(len(documents))
-        if snapshot not in (None, name):
-            tally.put("comment", 1 + len(documents))
-            tally.once("W51", one.line, f"results of the search configuration {name!r}", done="skipped", column=name)
-            continue
-        try:
-            query_id = keys.query_id(one.query, one.line)
-        except RowFault as fault:
-            tally.put("header", len(documents))
-            tally.reject(fault.code, one.line, str(fault), fix=fault.fix or tally.expected, column=one.where)
-            continue
-        tally.put("header")
-        for rank, document in enumerate(documents, 1):
-            place = f"{one.where}[{rank - 1}]"
-            try:
-                doc_id, numbered = id_text(document)
-                checked_id(doc_id)
-            except RowFault as fault:
-                tally.reject(fault.code, one.line, str(fault), fix=fault.fix or tally.expected, column=place)
+            names[name] = None
+            tally.read(len(documents))
+            if snapshot not in (None, name):
+                tally.put("comment", 1 + len(documents))
+                tally.once(
+                    "W51", one.line, f"results of the search configuration {name!r}", done="skipped", column=name
+                )
                 continue
-            if numbered:
-                tally.once("W42", one.line, "a document id is a number", done="read as text")
-            note_unusual(tally, one.line, doc_id)
-            row = RunRow(query_id, doc_id, float(-rank), rank, name, one.line, one.query, True)
-            bin = "repaired" if numbered else "accepted"
-            by_key.add((one.query, doc_id), row.score, row, one.line, f"{place} {doc_id}", bin)
+            try:
+                query_id = keys.query_id(one.query, one.line)
+            except RowFault as fault:
+                tally.put("header", len(documents))
+                tally.reject(fault.code, one.line, str(fault), fix=fault.fix or tally.expected, column=one.where)
+                continue
+            tally.put("header")
+            for rank, document in enumerate(documents, 1):
+                place = f"{one.where}[{rank - 1}]"
+                with tally.rejecting(one.line, column=place):
+                    doc_id, numbered = read_id(document, one.line, tally)
+                    note_unusual(tally, one.line, doc_id)
+                    row = RunRow(query_id, doc_id, float(-rank), rank, name, one.line, one.query, True)
+                    by_key.add((one.query, doc_id), row.score, row, one.line, f"{place} {doc_id}", numbered)
     _check_names(list(names), snapshot, tally)
     yield from keys.padded(by_key.rows())
 
@@ -187,7 +179,6 @@ FORMAT = Format(
     title="Search Relevance Workbench experiment",
     tool="OpenSearch",
     kind="run",
-    extensions=(".json",),
     description=(
         "The documents that a search configuration returned in an experiment of the workbench, from pairwise results "
         "or evaluation results; the score is minus the rank."

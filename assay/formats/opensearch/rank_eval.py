@@ -9,15 +9,15 @@ from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
+from assay.formats.grade_cells import Keyed, Pick, checked_id
 from assay.formats.json_lines import id_text, object_parts, parse, refuse_unstorable
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, PairRow, RunRow
 from assay.formats.text_keys import whole_rating
 from assay.formats.text_lines import MAX_TEXT, Content
-from assay.formats.writer import Written, export_order, whole_grade
+from assay.formats.writer import Written, export_order, whole_grade, write_text
 
 REQUEST, REPLY, UNRATED = "rank-eval-request", "rank-eval-reply", "rank-eval-unrated"
 # The place of the query's text in a template of a search body.
@@ -46,23 +46,17 @@ def _parse(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> 
             continue
         where, number = f"requests[{number}]", number + 1
         tally.read()
-        try:
+        with tally.rejecting(line, column=where):
             query_id, ratings, request = _request(value)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
-            continue
-        tally.put("header")
-        note_unusual(tally, line, query_id)
-        for at, rating in enumerate(ratings):
-            tally.read()
-            place = f"{where}.ratings[{at}]"
-            try:
-                row: LabelRow = _label(rating, query_id, line, request)
-            except RowFault as fault:
-                tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=place)
-                continue
-            indexes.add(str(rating.get("_index")))
-            by_key.add((query_id, row.doc_id), row.grade, row, line, f"{place} {row.doc_id} {row.grade}")
+            tally.put("header")
+            note_unusual(tally, line, query_id)
+            for at, rating in enumerate(ratings):
+                tally.read()
+                place = f"{where}.ratings[{at}]"
+                with tally.rejecting(line, column=place):
+                    row: LabelRow = _label(rating, query_id, line, request)
+                    indexes.add(str(rating.get("_index")))
+                    by_key.add((query_id, row.doc_id), row.grade, row, line, f"{place} {row.doc_id} {row.grade}")
     if len(indexes) > 1:
         names = ", ".join(sorted(indexes)[:5])
         tally.once("W68", 1, f"documents of several indexes: {names}", done="read by their ids alone", column="_index")
@@ -135,10 +129,7 @@ def _write(
     if isinstance(err := chosen.get("expected_reciprocal_rank"), dict):
         chosen["expected_reciprocal_rank"] = {"maximum_relevance": int(top), **err}
     lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in requests)
-    try:
-        stream.write(f'{{"requests": [\n{lines}\n],\n"metric": {json.dumps(chosen)}}}\n'.encode())
-    except UnicodeEncodeError as error:
-        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    write_text(stream, f'{{"requests": [\n{lines}\n],\n"metric": {json.dumps(chosen)}}}\n')
     return Written(len(ordered))
 
 
@@ -183,7 +174,7 @@ def _parse_reply(content: Content, tally: Tally) -> Iterator[RunRow]:
         for at, one in enumerate(value["hits"]):
             tally.read()
             where = f"details.{query_id}.hits[{at}]"
-            try:
+            with tally.rejecting(1, column=where):
                 hit = one.get("hit") if isinstance(one, dict) else None
                 if not isinstance(hit, dict):
                     raise RowFault("E23", "not an object with hit")
@@ -197,10 +188,7 @@ def _parse_reply(content: Content, tally: Tally) -> Iterator[RunRow]:
                     at + 1,
                     line=1,
                 )
-            except RowFault as fault:
-                tally.reject(fault.code, 1, str(fault), fix=fault.fix or tally.expected, column=where)
-                continue
-            by_key.add((query_id, row.doc_id), row, row, 1, where)
+                by_key.add((query_id, row.doc_id), row, row, 1, where)
     yield from by_key.rows()
 
 
@@ -236,15 +224,12 @@ def _parse_unrated(content: Content, tally: Tally) -> Iterator[PairRow]:
         for at, one in enumerate(unrated):
             tally.read()
             where = f"details.{query_id}.unrated_docs[{at}]"
-            try:
+            with tally.rejecting(1, column=where):
                 if not isinstance(one, dict):
                     raise RowFault("E23", "not an object with _id")
                 doc_id = checked_id(id_text(one.get("_id"))[0])
                 row = PairRow(checked_id(query_id, "query id"), doc_id, rank=ranks.get(doc_id), line=1)
-            except RowFault as fault:
-                tally.reject(fault.code, 1, str(fault), fix=fault.fix or tally.expected, column=where)
-                continue
-            by_key.add((query_id, doc_id), row, row, 1, where)
+                by_key.add((query_id, doc_id), row, row, 1, where)
     yield from by_key.rows()
 
 
@@ -267,7 +252,6 @@ REQUEST_FORMAT = Format(
     title="_rank_eval request, JSON",
     tool="Elasticsearch and OpenSearch",
     kind="qrels",
-    extensions=(".json",),
     description="Searches with rated documents, for the ranking evaluation API of Elasticsearch and OpenSearch.",
     read=reader(REQUEST, _REQUEST, _parse, empty="judgments"),
     write=_write,
@@ -282,7 +266,6 @@ REPLY_FORMAT = Format(
     title="_rank_eval reply, JSON",
     tool="Elasticsearch and OpenSearch",
     kind="run",
-    extensions=(".json",),
     description="The documents that the engine returned for each query, from a reply of the ranking evaluation API.",
     read=reader(REPLY, _REPLY, _parse_reply, empty="results"),
     write=_write_reply,
@@ -296,7 +279,6 @@ UNRATED_FORMAT = Format(
     title="Unrated documents of a _rank_eval reply, JSON",
     tool="Elasticsearch and OpenSearch",
     kind="pairs",
-    extensions=(".json",),
     description="The returned documents without a rating, from a reply of the ranking evaluation API: pairs to judge.",
     read=reader(UNRATED, _REPLY, _parse_unrated),
     write=_write_unrated,

@@ -10,17 +10,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
-from assay.formats.json_lines import id_text, list_elements, object_parts, refuse_unstorable
+from assay.formats.grade_cells import Keyed, Pick
+from assay.formats.json_lines import list_elements, object_parts, read_id, refuse_unstorable
 from assay.formats.json_rows import rows as json_rows
 from assay.formats.json_rows import write_objects
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow
 from assay.formats.text_keys import TextKeys, labels_by_query, whole_rating
 from assay.formats.text_lines import MAX_TEXT, Content
-from assay.formats.writer import Written, whole_grade
+from assay.formats.writer import Written, whole_grade, write_text
 
 JUDGMENTS, QUERY_SET, QUERIES = "srw-judgments", "srw-query-set", "srw-queries"
 _RATINGS, _QUERIES = "judgmentRatings", "querySetQueries"
@@ -40,22 +40,17 @@ def _parse(content: Content, tally: Tally, *, conflicts: Pick | None = None) -> 
     keys = TextKeys(tally)
     for where, line, query in _queries(content, tally):
         tally.read()
-        try:
+        with tally.rejecting(line, column=where):
             query_id, ratings = _query(query, keys, line, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
-            continue
-        tally.put("header")
-        for number, rating in enumerate(ratings):
-            tally.read()
-            place = f"{where}.ratings[{number}]"
-            try:
-                row, repaired = _label(rating, query_id, query["query"], line, tally)
-            except RowFault as fault:
-                tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=place)
-                continue
-            bin = "repaired" if repaired else "accepted"
-            by_key.add((query_id, row.doc_id), row.grade, row, line, f"{place} {row.doc_id} {row.grade}", bin)
+            tally.put("header")
+            for number, rating in enumerate(ratings):
+                tally.read()
+                place = f"{where}.ratings[{number}]"
+                with tally.rejecting(line, column=place):
+                    row, repaired = _label(rating, query_id, query["query"], line, tally)
+                    by_key.add(
+                        (query_id, row.doc_id), row.grade, row, line, f"{place} {row.doc_id} {row.grade}", repaired
+                    )
     for row in keys.padded(by_key.rows()):
         tally.grade(row.grade or 0)
         yield row
@@ -108,11 +103,8 @@ def _query(value: Any, keys: TextKeys, line: int, tally: Tally) -> tuple[str, li
 def _label(value: Any, query_id: str, query: str, line: int, tally: Tally) -> tuple[LabelRow, bool]:
     if not isinstance(value, dict):
         raise RowFault("E23", "a rating is not an object with docId and rating")
-    doc_id, numbered = id_text(value.get("docId"))
-    checked_id(doc_id)
+    doc_id, numbered = read_id(value.get("docId"), line, tally, column="docId")
     note_unusual(tally, line, doc_id)
-    if numbered:
-        tally.once("W42", line, "a document id is a number", done="read as text", column="docId")
     rating = value.get("rating")
     if typed := isinstance(rating, int | float) and not isinstance(rating, bool):
         tally.once("W43", line, "a rating is a number", done="read as if it were text", column="rating")
@@ -143,10 +135,7 @@ def _write(
     head = {"name": name, "description": description, "type": "IMPORT_JUDGMENT"}
     start = json.dumps(head, ensure_ascii=False, indent=2)[:-2]
     body = "[\n" + ",\n".join(lines) + "\n  ]" if lines else "[]"
-    try:
-        stream.write(f'{start},\n  "{_RATINGS}": {body}\n}}\n'.encode())
-    except UnicodeEncodeError as error:
-        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    write_text(stream, f'{start},\n  "{_RATINGS}": {body}\n}}\n')
     return Written(written)
 
 
@@ -172,12 +161,9 @@ def _parse_set(content: Content, tally: Tally) -> Iterator[QueryRow]:
         tally.read()
         where = f"{_QUERIES}[{number}]"
         number += 1
-        try:
+        with tally.rejecting(line, column=where):
             row = _query_row(value, keys, line, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
-            continue
-        by_key.add(row.query_id, row.query, row, line, row.query)
+            by_key.add(row.query_id, row.query, row, line, row.query)
     yield from keys.padded(by_key.rows())
 
 
@@ -223,7 +209,6 @@ JUDGMENTS_FORMAT = Format(
     title="Search Relevance Workbench judgments, JSON",
     tool="OpenSearch",
     kind="qrels",
-    extensions=(".json",),
     description="Judgment lists of OpenSearch's Search Relevance Workbench, as it imports, stores and returns them.",
     read=reader(JUDGMENTS, _JUDGMENT, _parse, empty="judgments"),
     write=_write,
@@ -235,7 +220,6 @@ QUERY_SET_FORMAT = Format(
     title="Search Relevance Workbench query set, JSON",
     tool="OpenSearch",
     kind="queries",
-    extensions=(".json",),
     description="A query set as the API of OpenSearch's Search Relevance Workbench takes it.",
     read=reader(QUERY_SET, '{"name": "Demo", "querySetQueries": [{"queryText": "..."}]}', _parse_set),
     write=_write_set,

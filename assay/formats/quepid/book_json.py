@@ -15,11 +15,11 @@ from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.documents import document_of
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, RowFault, checked_id
-from assay.formats.json_lines import id_text, object_parts, parse, refuse_unstorable
+from assay.formats.format import Format
+from assay.formats.grade_cells import Keyed
+from assay.formats.json_lines import note_unknown, object_parts, parse, read_id, refuse_unstorable
 from assay.formats.json_rows import text
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import DocumentRow, RatingRow
@@ -154,30 +154,21 @@ class _Reading:
     def pair(self, value: Any, line: int, where: str) -> None:
         """Read a pair and its judgments."""
         self.tally.read()
-        try:
+        with self.tally.rejecting(line, column=where):
             row, judgments, numbered = self._pair(value, line)
-        except RowFault as fault:
-            fix = fault.fix or self.tally.expected
-            self.tally.reject(fault.code, line, str(fault), fix=fix, column=where)
-            return
-        bin = "repaired" if numbered else "accepted"
-        if not judgments:
-            self.by_key.add((row.query_id, row.doc_id, ""), None, row, line, where, bin)
-            return
-        self.tally.put("header")
-        for place, one in enumerate(judgments):
-            self.tally.read()
-            at = f"{where}.judgements[{place}]"
-            try:
-                rating = self._rating(row, one)
-            except RowFault as fault:
-                fix = fault.fix or self.tally.expected
-                self.tally.reject(fault.code, line, str(fault), fix=fix, column=at)
-                continue
-            answer = rating.state if rating.grade is None else rating.grade
-            self.by_key.add((row.query_id, row.doc_id, rating.rater), answer, rating, line, at, bin)
-            if rating.grade is not None:
-                self.tally.grade(rating.grade)
+            if not judgments:
+                self.by_key.add((row.query_id, row.doc_id, ""), None, row, line, where, numbered)
+                return
+            self.tally.put("header")
+            for place, one in enumerate(judgments):
+                self.tally.read()
+                at = f"{where}.judgements[{place}]"
+                with self.tally.rejecting(line, column=at):
+                    rating = self._rating(row, one)
+                    answer = rating.state if rating.grade is None else rating.grade
+                    self.by_key.add((row.query_id, row.doc_id, rating.rater), answer, rating, line, at, numbered)
+                    if rating.grade is not None:
+                        self.tally.grade(rating.grade)
 
     def _pair(self, value: Any, line: int) -> tuple[BookRating, list[Any], bool]:
         if isinstance(value, RowFault):
@@ -186,13 +177,9 @@ class _Reading:
             raise RowFault("E23", f"a pair is {value_kind(value)}, not an object")
         refuse_unstorable(value)
         query_id = self.keys.query_id(value.get("query_text"), line)
-        doc_id, numbered = id_text(value.get("doc_id"))
-        checked_id(doc_id)
-        if numbered:
-            self.tally.once("W42", line, "a document id is a number", done="read as text", column="doc_id")
+        doc_id, numbered = read_id(value.get("doc_id"), line, self.tally, column="doc_id")
         note_unusual(self.tally, line, doc_id)
-        for key in value.keys() - set(_PAIR):
-            self.tally.once("W41", line, f"unknown key {key!r}", done="ignored", column=key)
+        note_unknown(value, _PAIR, line, self.tally)
         need = text(value, "information_need")
         if self.needs.setdefault(query_id, need) != need:
             what = f"the query {value['query_text']!r} has another information need above"
@@ -234,8 +221,7 @@ class _Reading:
     def _rating(self, pair: BookRating, value: Any) -> BookRating:
         if not isinstance(value, dict):
             raise RowFault("E23", f"a judgment is {value_kind(value)}, not an object")
-        for key in value.keys() - set(_JUDGMENT):
-            self.tally.once("W41", pair.line, f"unknown key {key!r}", done="ignored", column=key)
+        note_unknown(value, _JUDGMENT, pair.line, self.tally)
         grade, state = value.get("rating"), "graded"
         if value.get("unrateable") is True or value.get("judge_later") is True:
             if grade is not None:
@@ -351,7 +337,6 @@ FORMAT = Format(
     title="Quepid book, JSON",
     tool="Quepid",
     kind="ratings",
-    extensions=(".json",),
     description=(
         "Pairs with the judgments of each rater, unrateable pairs, explanations, information needs, documents and the "
         "scale, as Quepid exports and imports books; raters get pseudonyms."
@@ -359,6 +344,5 @@ FORMAT = Format(
     read=reader(NAME, _EXPECTED, _parse),
     write=write,
     example=EXAMPLE,
-    options=reader_options("encoding"),
     by_text=True,
 )

@@ -13,10 +13,10 @@ from typing import BinaryIO
 
 from assay.core.csv_cells import csv_row, quoted
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.delimited import Cells, Columns, read_table
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id, count
+from assay.formats.format import Format
+from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id, count
 from assay.formats.quepid.csv_files import spaced
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow, RunRow
@@ -86,12 +86,9 @@ def _read_case(content: Content, tally: Tally) -> Iterator[QueryRow]:
         for name in _UNREAD:
             if cells.of.get(name):
                 tally.once("W41", cells.line, f"text in the column {name!r}", done="ignored", column=name)
-        try:
+        with tally.rejecting(cells.line, raw=cells.raw, column=_QUERY):
             row = QueryRow(keys.query_id(text, cells.line), text, need, line=cells.line, by_text=True)
-        except RowFault as fault:
-            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw, column=_QUERY)
-            continue
-        by_key.add(text, need, row, cells.line, cells.raw)
+            by_key.add(text, need, row, cells.line, cells.raw)
     yield from keys.padded(by_key.rows())
 
 
@@ -131,7 +128,7 @@ class _Detailed(TextLabelLayout):
 
 
 def _read_detailed(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Sequence[LabelRow]:
     layout = _Detailed(content, _DETAILED)
     layout.grades, layout.conflicts = grades, conflicts
@@ -175,17 +172,14 @@ def _read_snapshot(content: Content, tally: Tally, *, snapshot: str | None = Non
             tally.put("comment")
             tally.once("W51", cells.line, f"a row of the snapshot {name!r}", done="skipped", column=_NAME)
             continue
-        try:
+        with tally.rejecting(cells.line, raw=cells.raw):
             row = _result(cells, name, keys, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw)
-            continue
-        place = (row.query, row.rank or 0)
-        if place in positions:
-            what = f"the position {row.rank} occurs twice for the query {row.query!r}"
-            tally.once("W40", cells.line, what, done="sorted by document id")
-        positions.add(place)
-        by_key.add((row.query, row.doc_id), row.score, row, cells.line, cells.raw)
+            place = (row.query, row.rank or 0)
+            if place in positions:
+                what = f"the position {row.rank} occurs twice for the query {row.query!r}"
+                tally.once("W40", cells.line, what, done="sorted by document id")
+            positions.add(place)
+            by_key.add((row.query, row.doc_id), row.score, row, cells.line, cells.raw)
     shown = ", ".join(map(repr, list(names)[:20]))
     if len(names) > 1 and snapshot is None:
         expected = "name one of them (--snapshot NAME), or split the file"
@@ -242,12 +236,10 @@ CASE_FORMAT = Format(
     title="Quepid case, CSV",
     tool="Quepid",
     kind="queries",
-    extensions=(".csv",),
     description="The queries and information needs of a case; its scores and notes are neither read nor written.",
     read=reader(CASE, CASE_HEADER, _read_case, empty="queries"),
     write=_write_case,
     example=f"{CASE_HEADER}\n,Assay,,star wars,,,,Films of the series,,\n",
-    options=reader_options("encoding"),
     by_text=True,
 )
 DETAILED_FORMAT = Format(
@@ -255,7 +247,6 @@ DETAILED_FORMAT = Format(
     title="Quepid detailed ratings, CSV",
     tool="Quepid",
     kind="qrels",
-    extensions=(".csv",),
     description=(
         "The ratings of a case with the position, title and fields of each document, which are neither read nor "
         "written."
@@ -263,7 +254,6 @@ DETAILED_FORMAT = Format(
     read=reader(DETAILED, DETAILED_HEADER, _read_detailed),
     write=_write_detailed,
     example=f"{DETAILED_HEADER}\n,Assay,,dog,d1,,,3\n,Assay,,dog,d2,,,0\n",
-    options=reader_options("grades conflicts encoding"),
     by_text=True,
 )
 SNAPSHOT_FORMAT = Format(
@@ -271,7 +261,6 @@ SNAPSHOT_FORMAT = Format(
     title="Quepid snapshot, CSV",
     tool="Quepid",
     kind="run",
-    extensions=(".csv",),
     description=(
         "The documents of each query in a snapshot of a case, as a run; the score is minus the position. Quepid's list "
         "of cases imports it with the number of a case: `--set case_id=8`."
@@ -279,6 +268,6 @@ SNAPSHOT_FORMAT = Format(
     read=reader(SNAPSHOT, SNAPSHOT_HEADER, _read_snapshot, empty="results"),
     write=_write_snapshot,
     example=f"{SNAPSHOT_HEADER}\nBaseline,,,dog,doc-1,1\nBaseline,,,dog,doc-2,2\n",
-    options=reader_options("snapshot encoding", snapshot="the snapshot to read, if the file contains several"),
+    options={"snapshot": "the snapshot to read, if the file contains several"},
     by_text=True,
 )

@@ -9,10 +9,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
-from assay.core.errors import NotValid
-from assay.core.read_report import Tally
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, RowFault
+from assay.core.read_report import RowFault, Tally
+from assay.formats.format import Format
+from assay.formats.grade_cells import Grades, Keyed, Pick
 from assay.formats.json_lines import id_text, object_parts, refuse_unstorable
 from assay.formats.json_rows import text
 from assay.formats.quepid.case_csv import NOT_OF_LABELS, NOT_OF_QUERIES
@@ -21,7 +20,7 @@ from assay.formats.row_types import LabelRow, QueryRow
 from assay.formats.text_keys import TextKeys, TextLabels, labels_by_query, number_text, query_text, refuse_shared_texts
 from assay.formats.text_lines import MAX_TEXT, Content
 from assay.formats.value_kinds import value_kind
-from assay.formats.writer import Written, fields_left_out
+from assay.formats.writer import Written, fields_left_out, write_text
 
 RATINGS, CASE, QUERIES = "quepid-ratings-json", "quepid-case", "quepid-case-queries"
 _LINE = '{"queries": [{"query": "star trek", "ratings": {"193": 1.0}}]}'
@@ -69,34 +68,28 @@ def _query(value: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _read_labels(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Iterator[LabelRow]:
     labels = TextLabels(tally, conflicts, grades)
     for where, line, value in _queries(content, tally):
         tally.read()
-        try:
+        with tally.rejecting(line, column=where):
             query, of = _query(value)
             ratings = _ratings(of.get("ratings"))
             labels.keys.query_id(query, line)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
-            continue
-        if not ratings:
-            labels.without_labels(query, line, "", counted_as="header", column=where)
-            continue
-        tally.put("header")
-        for number, (doc_id, rating) in enumerate(ratings):
-            tally.read()
-            column = f"{where}.ratings[{number}]"
-            try:
-                name, numbered = id_text(doc_id)
-            except RowFault as fault:
-                tally.reject(fault.code, line, str(fault), fix=tally.expected, column=column)
+            if not ratings:
+                labels.without_labels(query, line, "", counted_as="header", column=where)
                 continue
-            if numbered:
-                tally.once("W42", line, "a document id is a number", done="read as text", column="doc_id")
-            raw = f"{column} {name} {rating}"
-            labels.add(query, name, rating, line, raw, column=column, repaired=numbered)
+            tally.put("header")
+            for number, (doc_id, rating) in enumerate(ratings):
+                tally.read()
+                column = f"{where}.ratings[{number}]"
+                with tally.rejecting(line, column=column):
+                    name, numbered = id_text(doc_id)
+                    if numbered:
+                        tally.once("W42", line, "a document id is a number", done="read as text", column="doc_id")
+                    raw = f"{column} {name} {rating}"
+                    labels.add(query, name, rating, line, raw, column=column, repaired=numbered)
     yield from labels.rows()
 
 
@@ -115,13 +108,10 @@ def _read_queries(content: Content, tally: Tally) -> Iterator[QueryRow]:
     keys, by_key = TextKeys(tally), Keyed[QueryRow](tally)
     for where, line, value in _queries(content, tally):
         tally.read()
-        try:
+        with tally.rejecting(line, column=where):
             query, of = _query(value)
             row = QueryRow(keys.query_id(query, line), query, text(of, "information_need"), line=line, by_text=True)
-        except RowFault as fault:
-            tally.reject(fault.code, line, str(fault), fix=fault.fix or tally.expected, column=where)
-            continue
-        by_key.add(query, row.narrative, row, line, where)
+            by_key.add(query, row.narrative, row, line, where)
     yield from keys.padded(by_key.rows())
 
 
@@ -170,10 +160,7 @@ def _write_queries(stream: BinaryIO, name: object, queries: Iterable[tuple[str, 
 
 def _write_lines(stream: BinaryIO, head: str, lines: list[str]) -> None:
     body = "[\n  " + ",\n  ".join(lines) + "\n]" if lines else "[]"
-    try:
-        stream.write(f'{{{head}"queries": {body}}}\n'.encode())
-    except UnicodeEncodeError as error:
-        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    write_text(stream, f'{{{head}"queries": {body}}}\n')
 
 
 def _quoted(text: str) -> str:
@@ -185,12 +172,10 @@ RATINGS_FORMAT = Format(
     title="Quepid ratings, JSON",
     tool="Quepid",
     kind="qrels",
-    extensions=(".json",),
     description="Each query of a case with the ratings of its documents.",
     read=reader(RATINGS, _LINE, _read_labels),
     write=_write,
     example='{"queries": [\n  {"query": "star trek", "ratings": {"193": 3, "201": 0}}\n]}\n',
-    options=reader_options("grades conflicts encoding"),
     by_text=True,
 )
 CASE_FORMAT = Format(
@@ -198,7 +183,6 @@ CASE_FORMAT = Format(
     title="Quepid case, JSON",
     tool="Quepid",
     kind="qrels",
-    extensions=(".json",),
     description=(
         "The ratings of an exported case; its search settings, which may contain passwords, are neither read nor "
         "written."
@@ -206,7 +190,6 @@ CASE_FORMAT = Format(
     read=reader(CASE, _CASE_LINE, _read_labels),
     write=_write_case,
     example=_LABELS,
-    options=reader_options("grades conflicts encoding"),
     by_text=True,
 )
 QUERIES_FORMAT = Format(
@@ -214,11 +197,9 @@ QUERIES_FORMAT = Format(
     title="Queries of a Quepid case, JSON",
     tool="Quepid",
     kind="queries",
-    extensions=(".json",),
     description="The queries and information needs of an exported case, the same file as quepid-case.",
     read=reader(QUERIES, _CASE_LINE, _read_queries),
     write=_write_needs,
     example=_NEEDS,
-    options=reader_options("encoding"),
     by_text=True,
 )

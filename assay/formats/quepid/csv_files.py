@@ -15,14 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.csv_cells import csv_row
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.core.text_column import Places
+from assay.formats.column_names import ColumnMap
 from assay.formats.column_reader import Lines, Plain, count_grades, plain_ids, rows_in_columns
 from assay.formats.csv_columns import CsvLayout
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.documents import document_of
-from assay.formats.format import Format, reader_options
-from assay.formats.grade_cells import Keyed, Pick, RowFault, checked_id
+from assay.formats.format import Format
+from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id
 from assay.formats.quepid.book_json import BookRating, pseudonyms
 from assay.formats.queries import could_be_query, may_be_personal
 from assay.formats.reader import note_unusual, reader
@@ -84,7 +85,7 @@ class _Spaced(TextLabelLayout):
 
 
 def _read_basic(
-    content: Content, tally: Tally, *, grades: tuple[int, ...] | None = None, conflicts: Pick | None = None
+    content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Sequence[LabelRow]:
     layout = _Spaced(content, _BASIC)
     layout.grades, layout.conflicts = grades, conflicts
@@ -92,12 +93,7 @@ def _read_basic(
 
 
 def _read_quaerite(
-    content: Content,
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    columns: Mapping[str, str] | None = None,
-    conflicts: Pick | None = None,
+    content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> Sequence[LabelRow]:
     layout = TextLabelLayout(content, _BASIC, mapping=columns)
     layout.grades, layout.conflicts = grades, conflicts
@@ -197,28 +193,24 @@ class _Book(CsvLayout[BookRating]):
         return of_rows, lines[line]
 
     def add(self, cells: Cells, tally: Tally, by_key: Keyed[BookRating]) -> None:
-        try:
+        with tally.rejecting(cells.line, raw=f"{cells.of['docid']}"):
             query_id, text, doc_id = _checked(cells, self._text_keys, tally)
             given = ((name, cells.others[name].strip()) for name in self.raters)
             grades = {name: whole_rating(grade) for name, grade in given if grade}
-        except RowFault as fault:
-            fix = fault.fix or tally.expected
-            tally.reject(fault.code, cells.line, str(fault), fix=fix, raw=f"{cells.of['docid']}")
-            return
-        fields = {name: cells.others[name] for name in self.documents if cells.others[name]}
-        pair = BookRating(
-            *(query_id, doc_id, "", None, "unrated"),
-            query=text,
-            line=cells.line,
-            by_text=True,
-            document=document_of(doc_id, fields, cells.line) if fields else None,
-        )
-        rows = [self._rated(pair, name, grade) for name, grade in grades.items()] or [pair]
-        # The line is one unit, and each further rating of it is one more.
-        tally.read(len(rows) - 1)
-        for row in rows:
-            answer = row.state if row.grade is None else row.grade
-            by_key.add((text, doc_id, row.rater), answer, row, cells.line, f"{doc_id} {row.rater}")
+            fields = {name: cells.others[name] for name in self.documents if cells.others[name]}
+            pair = BookRating(
+                *(query_id, doc_id, "", None, "unrated"),
+                query=text,
+                line=cells.line,
+                by_text=True,
+                document=document_of(doc_id, fields, cells.line) if fields else None,
+            )
+            rows = [self._rated(pair, name, grade) for name, grade in grades.items()] or [pair]
+            # The line is one unit, and each further rating of it is one more.
+            tally.read(len(rows) - 1)
+            for row in rows:
+                answer = row.state if row.grade is None else row.grade
+                by_key.add((text, doc_id, row.rater), answer, row, cells.line, f"{doc_id} {row.rater}")
 
     def _rated(self, pair: BookRating, name: str, grade: int) -> BookRating:
         rater, source = self.raters[name]
@@ -266,13 +258,10 @@ def _write_book(rows: Iterable[RatingRow], stream: BinaryIO, *, queries: Mapping
 def _read_needs(content: Content, tally: Tally) -> Iterator[QueryRow]:
     keys, by_key = TextKeys(tally), Keyed[QueryRow](tally)
     for cells in read_table(content, tally, _NEEDS, unescaped=False):
-        try:
+        with tally.rejecting(cells.line, raw=cells.raw):
             text, need = (_unspaced(cells, name, tally) for name in ("query", "information_need"))
             row = QueryRow(keys.query_id(text, cells.line), text, need, line=cells.line, by_text=True)
-        except RowFault as fault:
-            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix or tally.expected, raw=cells.raw)
-            continue
-        by_key.add(row.query, need, row, cells.line, cells.raw)
+            by_key.add(row.query, need, row, cells.line, cells.raw)
     yield from keys.padded(by_key.rows())
 
 
@@ -296,12 +285,10 @@ BASIC_FORMAT = Format(
     title="Quepid basic ratings, CSV",
     tool="Quepid",
     kind="qrels",
-    extensions=(".csv",),
     description="Query text, document and rating, as Quepid's cases and Chorus exchange ratings.",
     read=reader(BASIC, "query,docid,rating", _read_basic),
     write=_write_basic,
     example="query,docid,rating\nstar trek,193,0\nstar wars,11,3\nstar wars,1891,2\n",
-    options=reader_options("grades conflicts encoding"),
     by_text=True,
 )
 QUAERITE_FORMAT = Format(
@@ -309,12 +296,11 @@ QUAERITE_FORMAT = Format(
     title="quaerite judgments, CSV",
     tool="quaerite",
     kind="qrels",
-    extensions=(".csv",),
     description="Rating, document and query text, as quaerite reads them; other columns are not read.",
     read=reader(QUAERITE, "rating,docid,query", _read_quaerite),
     write=_write_quaerite,
     example="rating,docid,query\n0,70,rambo\n4,7555,rambo\n4,1366,rocky\n",
-    options=reader_options("grades columns conflicts encoding", columns="maps columns, such as query=positive"),
+    options={"columns": "maps columns, such as query=positive"},
     by_text=True,
 )
 BOOK_FORMAT = Format(
@@ -322,7 +308,6 @@ BOOK_FORMAT = Format(
     title="Quepid book ratings, CSV",
     tool="Quepid",
     kind="ratings",
-    extensions=(".csv",),
     description=(
         "Query text and document with one column per rater, as Quepid exports books; raters get pseudonyms. Columns "
         "with a title or description become documents, and the column final_rating resolutions."
@@ -330,7 +315,6 @@ BOOK_FORMAT = Format(
     read=reader(BOOK, "query,docid,Rater One,Rater Two", _read_book),
     write=_write_book,
     example='query,docid,r01,r02\nstar trek,193,1.0,""\nstar wars,11,3.0,2.0\n',
-    options=reader_options("encoding"),
     by_text=True,
 )
 NEEDS_FORMAT = Format(
@@ -338,11 +322,9 @@ NEEDS_FORMAT = Format(
     title="Quepid information needs, CSV",
     tool="Quepid",
     kind="queries",
-    extensions=(".csv",),
     description="Query text and information need, as Quepid's cases exchange them.",
     read=reader(NEEDS, "query,information_need", _read_needs),
     write=_write_needs,
     example="query,information_need\nstar trek,Films of the series\n",
-    options=reader_options("encoding"),
     by_text=True,
 )

@@ -7,10 +7,11 @@ from typing import Any, BinaryIO
 
 from assay.core.read_report import Tally
 from assay.formats.format import Format
-from assay.formats.json_lines import Element
+from assay.formats.json_lines import Element, note_unknown
 from assay.formats.json_rows import number, row_reader, write_objects
+from assay.formats.queries import checked_query
 from assay.formats.training.training_rows import GradedPairRow
-from assay.formats.training.triplets import checked_ids, checked_query, checked_text, note_unknown
+from assay.formats.training.triplets import checked_ids, checked_text
 from assay.formats.writer import Written
 
 NAME = "graded-pairs-jsonl"
@@ -54,7 +55,6 @@ FORMAT = Format(
     title="Graded training pairs, JSONL",
     tool="sentence-transformers",
     kind="graded-pairs",
-    extensions=(".jsonl", ".ndjson"),
     description=(
         "A query, a document and a score per line, as sentence-transformers trains on pairs with a similarity score "
         "(sbert.net, dataset overview); sentence1 and sentence2 are also read. --set ids=false writes only the texts."

@@ -13,12 +13,12 @@ from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.read_report import Tally
+from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.grade_cells import RowFault, checked_id
-from assay.formats.json_lines import Element, id_text
+from assay.formats.grade_cells import checked_id
+from assay.formats.json_lines import Element, id_text, note_unknown
 from assay.formats.json_rows import is_number, row_reader, write_objects
-from assay.formats.queries import query_fault
+from assay.formats.queries import checked_query
 from assay.formats.reader import note_unusual
 from assay.formats.text_ids import text_id
 from assay.formats.training.training_rows import Passage, TripletRow
@@ -160,15 +160,6 @@ def _without_leak(row: TripletRow) -> TripletRow:
     return row
 
 
-def checked_query(value: Any) -> str:
-    """Return the text of a query, or raise `RowFault`."""
-    if not isinstance(value, str):
-        raise RowFault("E23", f"the query is {value_kind(value)}, not text")
-    if fault := query_fault(value):
-        raise RowFault(*fault)
-    return value
-
-
 def checked_text(value: Any, name: str) -> str:
     """Return the text of a document, or raise `RowFault`."""
     if not isinstance(value, str):
@@ -209,18 +200,11 @@ def checked_ids(values: Sequence[Any], texts: Sequence[str], line: int, tally: T
     return chosen, numbered
 
 
-def note_unknown(of: Mapping[str, Any], known: set[str], line: int, tally: Tally) -> None:
-    """Report the keys that a format does not read."""
-    for key in of.keys() - known:
-        tally.once("W41", line, f"unknown key {key!r}", done="ignored", column=key)
-
-
 FLAT_FORMAT = Format(
     name=FLAT,
     title="Training triplets, JSONL",
     tool="sentence-transformers",
     kind="triplets",
-    extensions=(".jsonl", ".ndjson"),
     description=(
         "A query, a relevant and an irrelevant text per line, as sentence-transformers trains on them "
         "(sbert.net, dataset overview); anchor is also read as query. --set ids=false writes only the texts."
@@ -234,7 +218,6 @@ FLAG_FORMAT = Format(
     title="FlagEmbedding training data, JSONL",
     tool="FlagEmbedding",
     kind="triplets",
-    extensions=(".jsonl", ".ndjson"),
     description=(
         "A query with lists of relevant and irrelevant texts per line, as FlagEmbedding trains on them (README of its "
         "fine-tuning examples); ids are in separate lists."

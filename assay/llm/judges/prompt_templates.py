@@ -75,10 +75,9 @@ class Template:
         places = self.places()
         if unknown := [place for place in places if place not in known]:
             message = f"the template has an unknown placeholder {{{unknown[0]}}}; known: {', '.join(known)}"
-            raise NotValid(message, {"prompt": message})
+            raise NotValid(message, "prompt")
         if missing := [place for place in needed if place not in places]:
-            message = f"the template lacks the placeholder {{{missing[0]}}}; add it"
-            raise NotValid(message, {"prompt": message})
+            raise NotValid(f"the template lacks the placeholder {{{missing[0]}}}; add it", "prompt")
 
     def filled(self, values: Mapping[str, str]) -> tuple[str, str]:
         """Return the system text and prompt with all placeholders filled in one pass."""

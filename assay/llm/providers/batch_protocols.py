@@ -79,7 +79,6 @@ class Caller:
         self._client = httpx.Client(timeout=TIMEOUT, follow_redirects=False)
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def __call__(

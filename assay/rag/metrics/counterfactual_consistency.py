@@ -39,7 +39,6 @@ class CounterfactualConsistency(Metric):
         return f"{self.called}({self.metric.name})"
 
     def required_fields(self) -> list[str]:
-        """Return the fields that a sample needs to have a value."""
         return ["labels.variant_of", "labels.scenario", "response"]
 
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:

@@ -36,7 +36,6 @@ class LLMFaithfulnessScore(SampleMetric):
     critic: LLMCritic | None = field(default=None, compare=False)
 
     def required_fields(self) -> list[str]:
-        """Return the fields that a sample needs to have a value."""
         return ["response", "relevant_docs" if self.evidence_source == "relevant" else "retrieved"]
 
     def skip(self, sample: EvaluationSample, output: SystemOutputs) -> Skip | None:
@@ -84,7 +83,6 @@ class LLMAnswerQuality(SampleMetric):
         self.weights  # noqa: B018 (it checks them)
 
     def required_fields(self) -> list[str]:
-        """Return the fields that a sample needs to have a value."""
         return ["query", "response"]
 
     @property

@@ -26,7 +26,6 @@ class EvidenceOverlapFaithfulness(SampleMetric):
     top_k: int | None = option(None, "The number of retrieved documents used as evidence; none for all.", minimum=1)
 
     def required_fields(self) -> list[str]:
-        """Return the fields that a sample needs to have a value."""
         return ["response", "relevant_docs" if self.evidence_source == "relevant" else "retrieved"]
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float | Skip:

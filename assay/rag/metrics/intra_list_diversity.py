@@ -37,7 +37,6 @@ class IntraListDiversity(SampleMetric):
         return self.embed_fn or (partial(embed, self.model) if self.model else None)
 
     def required_fields(self) -> list[str]:
-        """Return the fields that a sample needs to have a value."""
         return ["retrieved.text" if self._embed() else "retrieved.embedding"]
 
     def missing_value(self) -> Skip:

@@ -25,7 +25,6 @@ class MeanLatency(SampleMetric):
     timing_key: str = option("end_to_end", "The stage.")
 
     def required_fields(self) -> list[str]:
-        """Return the fields that a sample needs to have a value."""
         return [f"timings.{self.timing_key}"]
 
     def missing_value(self) -> Skip:
@@ -33,7 +32,6 @@ class MeanLatency(SampleMetric):
         return Skip("missing_output")
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float | Skip:
-        """Return the value of a sample."""
         return output.timings.get(self.timing_key, Skip("no_timing"))
 
 
@@ -54,7 +52,6 @@ class QuantileLatency(Metric):
     timing_key: str = option("end_to_end", "The stage.")
 
     def required_fields(self) -> list[str]:
-        """Return the fields that a sample needs to have a value."""
         return [f"timings.{self.timing_key}"]
 
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:

@@ -37,17 +37,14 @@ class NegativeRejectionRate(SampleMetric):
             )
 
     def required_fields(self) -> list[str]:
-        """Return the fields that a sample needs to have a value."""
         return ["labels.scenario", "response"]
 
     def skip(self, sample: EvaluationSample, output: SystemOutputs) -> Skip | None:
-        """Return why the sample has no value."""
         if sample.labels.get("scenario") != "unanswerable":
             return Skip("not_selected")
         return super().skip(sample, output)
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """Return the value of a sample."""
         answer = _plain(response_text(output))
         return float(any(_plain(pattern) in answer for pattern in self.refusal_patterns))
 

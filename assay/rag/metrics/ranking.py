@@ -45,7 +45,6 @@ class RecallAtK(RankingMetric):
     pattern = r"recall@(?P<k>\d+)"
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """Return the value of a sample."""
         return len(relevant_ranks(sample, output, self.k)) / len(sample.relevant_ids)
 
 
@@ -65,7 +64,6 @@ class PrecisionAtK(RankingMetric):
     pattern = r"precision@(?P<k>\d+)"
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """Return the value of a sample."""
         return len(relevant_ranks(sample, output, self.k)) / max(1, min(self.k, len(output.retrieved)))
 
 
@@ -88,7 +86,6 @@ class EvretPrecisionAtK(RankingMetric):
     k: int = option(10, "The number of positions.", minimum=1)
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """Return the value of a sample."""
         return len(relevant_ranks(sample, output, self.k)) / self.k
 
 
@@ -108,7 +105,6 @@ class HitRateAtK(RankingMetric):
     pattern = r"hit_rate@(?P<k>\d+)"
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """Return the value of a sample."""
         return float(bool(relevant_ranks(sample, output, self.k)))
 
 
@@ -130,7 +126,6 @@ class MRRAtK(SampleMetric):
     k: int | None = option(None, "The last rank that counts; none for the whole list.", minimum=1)
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """Return the value of a sample."""
         ranks = relevant_ranks(sample, output, self.k)
         return 1 / ranks[0] if ranks else 0.0
 
@@ -160,7 +155,6 @@ class MeanAveragePrecision(SampleMetric):
     k: int | None = option(None, "The last rank that counts; none for the whole list.", minimum=1)
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """Return the value of a sample."""
         ranks = relevant_ranks(sample, output, self.k)
         return fsum(count / rank for count, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0
 
@@ -185,7 +179,6 @@ class NDCGAtK(RankingMetric):
     gain_scheme: str = option("binary", "The gain of a relevant document.", choices=("binary",))
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """Return the value of a sample."""
         ideal = range(1, min(self.k, len(sample.relevant_ids)) + 1)
         return _gain(relevant_ranks(sample, output, self.k)) / _gain(ideal)
 

@@ -26,11 +26,9 @@ class ReferenceMetric(SampleMetric):
         return TargetCategory.GENERATION_RELEVANCE if self.compare_to == "query" else self.target
 
     def required_fields(self) -> list[str]:
-        """Return the fields that a sample needs to have a value."""
         return ["response", "query" if self.compare_to == "query" else "reference_answer"]
 
     def skip(self, sample: EvaluationSample, output: SystemOutputs) -> Skip | None:
-        """Return why the sample has no value."""
         return super().skip(sample, output) or (None if self._targets(sample) else Skip("no_reference"))
 
     def scores(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:

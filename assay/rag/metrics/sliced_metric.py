@@ -44,7 +44,6 @@ class SlicedMetric(Metric):
         return f"{self.metric.name}[{f'{self.slice_label}={self.value}' if self.slice_label else 'selected'}]"
 
     def required_fields(self) -> list[str]:
-        """Return the fields that a sample needs to have a value."""
         own = [f"labels.{self.slice_label}"] if self.slice_label else []
         return [*own, *self.metric.required_fields()]
 

@@ -56,7 +56,6 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", list(COMMANDS))
 def test_every_command_explains_itself(assay: Call, name: str) -> None:
     command = load(name)
-    assert name == command.NAME
     status, out, _ = assay(name, "--help")
     assert status == 0
     assert command.EXAMPLE.splitlines()[0] in out
@@ -87,7 +86,7 @@ def test_the_version(assay: Call) -> None:
 
 def test_a_package_adds_a_command(tmp_path: Path) -> None:
     (tmp_path / "outside.py").write_text(
-        "NAME, HELP, EXAMPLE = 'greet', 'say who is there', 'assay greet Ada'\n"
+        "HELP, EXAMPLE = 'say who is there', 'assay greet Ada'\n"
         "def add_arguments(parser): parser.add_argument('who', help='a name')\n"
         "def run(args): print(args.who); return 1\n"
     )

@@ -22,9 +22,6 @@ def test_rows_are_grouped_by_query_and_keep_their_order(names: list[str]) -> Non
 
 def test_grouped_rows_stay_unchanged() -> None:
     assert grouped(Texts.of(["q1", "q1", "q2"])).order is None
-    assert grouped(Texts.of(["q1", "q2"])).contiguous
-    assert grouped(Texts.of(["q2", "q1"])).contiguous
-    assert not grouped(Texts.of(["q1", "q2", "q1"])).contiguous
 
 
 def first_repeated(pairs: list[tuple[int, str]]) -> tuple[int, int] | None:

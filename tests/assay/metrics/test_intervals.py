@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from assay.core.run import Run
 from assay.metrics import METRICS
 from assay.metrics.metric import Interval
 from assay.scoring.evaluate import evaluate
-from assay.scoring.intervals import METHODS, bootstrap_interval, mean_intervals
+from assay.scoring.intervals import METHODS, mean_intervals
 
 SCIPY = {"percentile": "percentile", "bca": "BCa"}
 RESAMPLES = 100_000
@@ -29,6 +30,11 @@ def near(ours: Interval, theirs: tuple[float, float], spread: float) -> bool:
     assert ours.low is not None
     assert ours.high is not None
     return abs(ours.low - theirs[0]) < NEAR * spread and abs(ours.high - theirs[1]) < NEAR * spread
+
+
+def interval(values: list[float], level: float = 0.95, **options: Any) -> Interval:
+    (one,) = mean_intervals(np.asarray(values)[:, None], level, **options)
+    return one
 
 
 def skewed(size: int = 40, seed: int = 3) -> np.ndarray:
@@ -48,7 +54,7 @@ def weighted_spread(values: np.ndarray, weights: np.ndarray) -> float:
 @pytest.mark.parametrize("level", [0.95, 0.8])
 def test_the_plain_mean_against_scipy(method: str, level: float) -> None:
     values = skewed()
-    ours = bootstrap_interval(values.tolist(), level, method=method, resamples=RESAMPLES)
+    ours = interval(values.tolist(), level, method=method, resamples=RESAMPLES)
     theirs = stats.bootstrap(
         (values,), np.mean, confidence_level=level, method=SCIPY[method], n_resamples=RESAMPLES, rng=1
     ).confidence_interval
@@ -58,7 +64,7 @@ def test_the_plain_mean_against_scipy(method: str, level: float) -> None:
 @pytest.mark.parametrize("method", SCIPY)
 def test_the_weighted_mean_against_scipy(method: str) -> None:
     values, weights = skewed(), skewed(seed=4)
-    ours = bootstrap_interval(values.tolist(), method=method, resamples=RESAMPLES, weights=weights.tolist())
+    ours = interval(values.tolist(), method=method, resamples=RESAMPLES, weights=weights.tolist())
     theirs = stats.bootstrap(
         (values, weights), weighted_mean, paired=True, method=SCIPY[method], n_resamples=RESAMPLES, rng=1
     ).confidence_interval
@@ -72,7 +78,7 @@ def test_the_stratified_mean_against_scipy(method: str) -> None:
     def statistic(first: np.ndarray, second: np.ndarray, axis: int = -1) -> np.ndarray:
         return (4 * first.sum(axis) + second.sum(axis)) / (4 * first.shape[axis] + second.shape[axis])
 
-    ours = bootstrap_interval(
+    ours = interval(
         [*head, *tail],
         method=method,
         resamples=RESAMPLES,
@@ -85,7 +91,7 @@ def test_the_stratified_mean_against_scipy(method: str) -> None:
 
 def test_t_is_scipys_to_the_last_digits() -> None:
     values = skewed()
-    result = bootstrap_interval(values.tolist(), 0.9, method="t")
+    result = interval(values.tolist(), 0.9, method="t")
     low, high = stats.t.interval(0.9, len(values) - 1, values.mean(), stats.sem(values))
     assert (result.low, result.high) == pytest.approx((low, high), rel=1e-13)
 
@@ -95,9 +101,7 @@ def test_t_over_tiers_worked_by_hand() -> None:
     # Inside a tier the weight is constant, so its share of the variance is n_h / (n_h - 1) sum (w (m - mean_h) / W)^2:
     # head 10/9 * 4 * (4 * .36 + 6 * .16) / 900, tail 10/9 * 1 * (10 * .25) / 900; 18 degrees of freedom.
     head, tail = [1.0] * 4 + [0.0] * 6, [1.0] * 5 + [0.0] * 5
-    result = bootstrap_interval(
-        head + tail, method="t", weights=[2.0] * 10 + [1.0] * 10, strata=["head"] * 10 + ["tail"] * 10
-    )
+    result = interval(head + tail, method="t", weights=[2.0] * 10 + [1.0] * 10, strata=["head"] * 10 + ["tail"] * 10)
     variance = 10 / 9 * (4 * 2.4 + 2.5) / 900
     reach = 2.10092204024104 * math.sqrt(variance)  # t of 18 degrees of freedom at .975, from printed tables 2.1009
     assert (result.low, result.high) == pytest.approx((13 / 30 - reach, 13 / 30 + reach), rel=1e-12)
@@ -107,8 +111,8 @@ def test_the_linearized_variance_is_that_of_many_resamples() -> None:
     random = np.random.default_rng(8)
     values, weights = random.random(400), random.exponential(size=400)
     strata = np.repeat(["head", "torso", "tail"], [50, 150, 200]).tolist()
-    t = bootstrap_interval(values.tolist(), method="t", weights=weights.tolist(), strata=strata)
-    drawn = bootstrap_interval(values.tolist(), weights=weights.tolist(), strata=strata)
+    t = interval(values.tolist(), method="t", weights=weights.tolist(), strata=strata)
+    drawn = interval(values.tolist(), weights=weights.tolist(), strata=strata)
     assert None not in (t.low, t.high, drawn.low, drawn.high)
     assert (drawn.high - drawn.low) / (t.high - t.low) == pytest.approx(1, abs=0.04)  # type: ignore[operator]
 
@@ -149,7 +153,7 @@ def test_few_queries_have_none(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_tier_of_one_query_shows_no_spread(method: str) -> None:
     strata = ["head"] * 14 + ["tail"]
-    result = bootstrap_interval(np.linspace(0, 1, 15).tolist(), method=method, strata=strata)
+    result = interval(np.linspace(0, 1, 15).tolist(), method=method, strata=strata)
     assert (result.low, result.reason) == (
         None,
         "the tier 'tail' has only one query, so its variance is unknown",
@@ -158,14 +162,14 @@ def test_a_tier_of_one_query_shows_no_spread(method: str) -> None:
 
 def test_bca_gives_a_reason_where_one_query_outweighs_all() -> None:
     values, weights = np.linspace(0, 1, 12).tolist(), [1e18] + [1.0] * 11
-    result = bootstrap_interval(values, method="bca", weights=weights, resamples=500)
+    result = interval(values, method="bca", weights=weights, resamples=500)
     assert result.low is None
     assert "bca is undefined" in str(result.reason)
-    assert bootstrap_interval(values, method="percentile", weights=weights, resamples=500).reason is None
+    assert interval(values, method="percentile", weights=weights, resamples=500).reason is None
 
 
 def test_bca_gives_a_reason_where_all_resamples_fall_on_one_side() -> None:
-    result = bootstrap_interval(skewed().tolist(), method="bca", resamples=1, seed=0)
+    result = interval(skewed().tolist(), method="bca", resamples=1, seed=0)
     assert result == Interval(None, None, result.reason)
     assert "one side of the mean" in str(result.reason)
 
@@ -213,7 +217,7 @@ def test_a_column_is_the_same_alone_and_among_many() -> None:
     values = np.random.default_rng(7).random((15, 600))
     together = mean_intervals(values, method="bca", resamples=60, seed=4)
     for at in (0, 511, 512, 599):
-        alone = bootstrap_interval(values[:, at].tolist(), method="bca", resamples=60, seed=4)
+        alone = interval(values[:, at].tolist(), method="bca", resamples=60, seed=4)
         assert (alone.low, alone.high) == pytest.approx((together[at].low, together[at].high), rel=1e-12)
 
 

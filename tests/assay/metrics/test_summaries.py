@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.core.errors import NotValid
-from assay.scoring.intervals import bootstrap_interval
+from assay.scoring.intervals import mean_intervals
 from assay.scoring.results import SamplingDesign, summarize, summarize_tiers
 
 IDS = [f"q{n:02}" for n in range(24)]
@@ -19,10 +19,10 @@ VALUES = np.random.default_rng(1).random((24, 2))
 
 def test_the_plain_and_the_weighted_mean_with_their_intervals() -> None:
     one, _ = summarize(VALUES, ["arithmetic"] * 2, IDS, design=DESIGN, level=0.9, resamples=300, seed=2)
-    column = VALUES[:, 0].tolist()
+    column = VALUES[:, :1]
     weights = [WEIGHTS[q] / DRAWN[q] for q in IDS]
-    plain = bootstrap_interval(column, 0.9, resamples=300, seed=2)
-    weighted = bootstrap_interval(column, 0.9, resamples=300, seed=2, weights=weights, strata=[TIERS[q] for q in IDS])
+    (plain,) = mean_intervals(column, 0.9, resamples=300, seed=2)
+    (weighted,) = mean_intervals(column, 0.9, resamples=300, seed=2, weights=weights, strata=[TIERS[q] for q in IDS])
     assert one.mean == pytest.approx(VALUES[:, 0].mean())
     assert one.weighted == pytest.approx(np.average(VALUES[:, 0], weights=weights))
     assert (one.low, one.high) == pytest.approx((plain.low, plain.high), rel=1e-12)
@@ -37,7 +37,7 @@ def test_tiers_are_summed_up_on_their_own() -> None:
     assert tail.queries == 12
     assert tail.mean == pytest.approx(VALUES[12:, 1].mean())
     assert tail.weighted == pytest.approx(np.average(VALUES[12:, 1], weights=list(WEIGHTS.values())[12:]))
-    alone = bootstrap_interval(VALUES[12:, 1].tolist(), 0.9, resamples=300, seed=2)
+    (alone,) = mean_intervals(VALUES[12:, 1:2], 0.9, resamples=300, seed=2)
     assert (tail.low, tail.high) == pytest.approx((alone.low, alone.high), rel=1e-12)
 
 
