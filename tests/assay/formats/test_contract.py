@@ -15,6 +15,7 @@ from assay.core.errors import NotValid, UnreadableInput
 from assay.core.read_report import BINS
 from assay.formats import FORMATS, Format, sniff
 
+pytestmark = pytest.mark.usefixtures("decoded_here")
 MEMBERS = list(FORMATS.values())
 every_format = pytest.mark.parametrize("member", MEMBERS, ids=list(FORMATS))
 SMALL = [

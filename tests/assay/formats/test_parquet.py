@@ -35,6 +35,12 @@ def test_a_changed_byte_is_refused_or_read(written: bytes, place: int, byte: int
     assert not message or message.startswith("a.parquet: is a damaged Parquet file")
 
 
+@pytest.mark.parametrize("cut", [slice(0, 60), slice(0, -4), slice(0, -30)])
+def test_a_damaged_parquet_file_is_refused(written: bytes, cut: slice) -> None:
+    with pytest.raises(UnreadableInput, match="is a damaged Parquet file"):
+        FORMATS["run-parquet"].read(written[cut], path="a.parquet")
+
+
 def test_a_file_that_unfolds_beyond_the_memory_is_refused(written: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_parquet, "MOST_MEMORY", 1 << 26)
     with pytest.raises(UnreadableInput, match="is a damaged Parquet file"):
