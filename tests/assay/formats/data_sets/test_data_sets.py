@@ -94,6 +94,7 @@ def test_one_part_in_any_format(beir: Path, convert: Convert, words: list[str], 
     assert (status, out.partition("\n")[0]) == (0, first)
 
 
+@pytest.mark.usefixtures("decoded_here")
 def test_numbered_parts_in_parquet(tmp_path: Path, convert: Convert) -> None:
     folder = tmp_path / "hub"
     for name, kind, text in [
