@@ -1,4 +1,7 @@
-"""Fixtures of the MCP tests: the SDK's own client, connected to ``assay mcp`` in this process or another one."""
+"""Fixtures of the MCP tests: the SDK's own client, connected to ``assay mcp`` in this process or another one.
+
+The SDK takes a second to import and is imported only where these tests run, not by every worker that collects them.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,19 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx2
 import pytest
 from anyio.from_thread import start_blocking_portal
-from mcp import Client, StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
 from assay.mcp.connections import Connections
 from assay.mcp.server import build
 from tests import worked_example as example
 from tests.assay.client.conftest import no_login, token_of  # noqa: F401 - fixtures
 from tests.faulty_proxy import FaultyProxy, faulty_proxy
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 ROOT = Path(__file__).resolve().parents[3]
 WORDS = ["-m", "assay", "mcp"]
@@ -63,6 +66,10 @@ class Agent:
 
 @asynccontextmanager
 async def over_http(url: str, token: str) -> AsyncIterator[Client]:
+    import httpx2
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
     async with (
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60, verify=False) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
@@ -72,6 +79,8 @@ async def over_http(url: str, token: str) -> AsyncIterator[Client]:
 
 @asynccontextmanager
 async def over_stdio(folder: Path, words: list[str], environment: dict[str, str]) -> AsyncIterator[Client]:
+    from mcp import Client, StdioServerParameters, stdio_client
+
     process = StdioServerParameters(command=sys.executable, args=[*WORDS, *words], cwd=folder, env=environment)
     with (folder / "stderr").open("w") as log:
         async with Client(stdio_client(process, errlog=log)) as client:
@@ -158,4 +167,6 @@ def agent_of(mcp_url: str, token_of: Callable[[Any], str]) -> Session:  # noqa: 
 
 def in_process(connections: Connections) -> AbstractContextManager[Agent]:
     """A session with a server in this process."""
+    from mcp import Client
+
     return running(Client(build(connections)))
