@@ -60,7 +60,7 @@ check: $(VENV)/.dev
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions deploy/ci/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci deploy/ci/gitlab.yml
 
-# The OpenAPI document that the server hands out at /api/schema/. `make check` and a test compare it with the code.
+# The OpenAPI document that the server hands out at /api/schema/. `make check` compares it with the code.
 schema: $(VENV)/.dev
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --format openapi-json --file config/openapi.json
 

@@ -89,6 +89,8 @@ class Connection:
     ) -> None:
         import httpx
 
+        from assay.network.client_pool import public_tls_context
+
         self.url, self._token = server_address(url), token.strip()
         if not self._token or not all("!" <= letter <= "~" for letter in self._token):
             raise NotValid("the token is empty or contains characters that no token has; copy it again")
@@ -96,6 +98,7 @@ class Connection:
         self._http = httpx.Client(
             timeout=httpx.Timeout(self.patience.timeout, connect=min(10.0, self.patience.timeout)),
             follow_redirects=False,
+            verify=public_tls_context(),
             headers={"Authorization": f"Bearer {self._token}", "User-Agent": "assay", "Accept": "application/json"},
         )
 

@@ -20,10 +20,18 @@ if TYPE_CHECKING:
 
 @cache
 def tls_context() -> ssl.SSLContext:
-    """Return the TLS settings of all clients, made once because this reads all trusted certificates."""
+    """Return the TLS settings of clients on a network backend, made once: this reads all trusted certificates."""
     import ssl
 
     return ssl.create_default_context()
+
+
+@cache
+def public_tls_context() -> ssl.SSLContext:
+    """Return httpx's own TLS settings, which trust the certificates of certifi, made once like `tls_context`."""
+    import httpx
+
+    return httpx.create_ssl_context()
 
 
 def transport_on(backend: Any, **limits: Any) -> httpx.HTTPTransport:

@@ -100,7 +100,7 @@ def plain_client(limits: Limits) -> ClientPool:
     """Return a client without an allowlist; a server passes in its own client."""
     import httpx
 
-    from assay.network.client_pool import ClientPool
+    from assay.network.client_pool import ClientPool, public_tls_context
 
-    context = httpx.create_ssl_context()  # once, because it reads all trusted certificates
+    context = public_tls_context()
     return ClientPool(lambda: httpx.Client(timeout=limits.timeout, follow_redirects=False, verify=context))

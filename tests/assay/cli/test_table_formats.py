@@ -43,11 +43,13 @@ def converted(assay: Call) -> Call:
 @pytest.mark.parametrize("ending", ["", ".gz"])
 def test_evaluate_reads_them_all(converted: Call, ending: str) -> None:
     plain = json.loads(converted("evaluate", "qrels.txt", "x=neural.run", "-m", "nDCG@3", "--format", "json")[1])
-    for qrels in QRELS:
-        runs = [f"{name}=./{name}.file{ending}" for name in RUNS]
+    for place, qrels in enumerate(QRELS):
+        # Results are read independently of labels: all files of them with the first labels, one with the others.
+        names = RUNS if place == 0 else RUNS[:1]
+        runs = [f"{name}=./{name}.file{ending}" for name in names]
         status, out, err = converted("evaluate", f"{qrels}.file{ending}", *runs, "-m", "nDCG@3", "--format", "json")
         assert (status, err) == (0, "")
-        assert [run["per_query"] for run in json.loads(out)["runs"]] == [plain["runs"][0]["per_query"]] * len(RUNS)
+        assert [run["per_query"] for run in json.loads(out)["runs"]] == [plain["runs"][0]["per_query"]] * len(names)
 
 
 @pytest.mark.parametrize("name", ["run-json", "run-csv", "msmarco-run", "run-parquet"])

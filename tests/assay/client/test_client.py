@@ -32,12 +32,12 @@ def client(world: Any, engineer: Any, proxy: FaultyProxy, token_of: Callable[[An
 
 @pytest.fixture
 def run_file(tmp_path: Path) -> Path:
-    """A run of 40,000 rows, more than one chunk in these tests."""
+    """A run of 4,000 rows, more than one chunk in these tests."""
     chance, path = random.Random(3), tmp_path / "large.run"
     lines = [
         f"q{query} Q0 d{document} {document + 1} {1000 - document + chance.random():.6f} large\n"
         for query in range(40)
-        for document in range(1000)
+        for document in range(100)
     ]
     path.write_text("".join(lines))
     return path
@@ -45,7 +45,7 @@ def run_file(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upload_sessions, "CHUNK_BYTES", 300_000)
+    monkeypatch.setattr(upload_sessions, "CHUNK_BYTES", 30_000)
     monkeypatch.setattr(upload_sessions, "LEAST_CHUNK_BYTES", 1000)
 
 
@@ -83,8 +83,8 @@ def test_unknown_names_are_not_found(client: Client) -> None:
 
 def test_a_run_arrives_as_it_was_sent(client: Client, proxy: FaultyProxy, run_file: Path) -> None:
     outcome = client.push("run", run_file)
-    assert (outcome.stored["name"], outcome.stored["rows"], outcome.known) == ("large", 40_000, False)
-    assert patches(proxy) == -(-run_file.stat().st_size // 300_000)
+    assert (outcome.stored["name"], outcome.stored["rows"], outcome.known) == ("large", 4_000, False)
+    assert patches(proxy) == -(-run_file.stat().st_size // 30_000)
     pulled = client.pull_run("large")
     assert pulled.to_dict() == assay.read_run(run_file).to_dict()
 
@@ -115,7 +115,7 @@ def test_a_push_survives_failures(
     proxy.faults = [(request_part, fault)] * 3
     outcome = client.push("run", run_file)
     assert proxy.faults == []
-    assert Run.objects.get(uuid=outcome.stored["id"]).rows == 40_000
+    assert Run.objects.get(uuid=outcome.stored["id"]).rows == 4_000
     assert Run.objects.filter(name="large").count() == 1
 
 
@@ -143,7 +143,7 @@ def test_the_next_push_goes_on_where_the_last_one_stopped(client: Client, proxy:
     proxy.faults = [("PATCH", "")] * 2 + [("PATCH", "closed")] * 4
     with pytest.raises(ServerFault):
         client.push("run", run_file)
-    assert 600_000 <= proxy.received < size
+    assert 60_000 <= proxy.received < size
     client.push("run", run_file)
     # Everything arrived once, besides the small JSON bodies.
     assert size <= proxy.received < size + 2000

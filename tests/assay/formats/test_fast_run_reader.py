@@ -77,7 +77,8 @@ def test_the_quick_way_says_what_the_careful_way_says(name: str, rows: list[tupl
     assert outcome_of(lambda: load_run(data, "a", format=name)) == outcome_of(lambda: with_care(name, data))
 
 
-@settings(max_examples=5)
+@pytest.mark.usefixtures("decoded_here")
+@settings(max_examples=20)
 @given(rows=entries().filter(lambda rows: len({type(row[2]) for row in rows}) == 1))
 def test_the_quick_way_through_parquet_too(rows: list[tuple[Any, Any, Any, Any]]):
     columns = dict(zip(("q_id", "doc_id", "score"), zip(*(row[:3] for row in rows), strict=True), strict=True))

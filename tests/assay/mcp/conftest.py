@@ -1,4 +1,7 @@
-"""Fixtures of the MCP tests: the SDK's own client, connected to ``assay mcp`` in a process of its own."""
+"""Fixtures of the MCP tests: the SDK's own client, connected to ``assay mcp`` in this process or another one.
+
+The SDK takes a second to import and is imported only where these tests run, not by every worker that collects them.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,19 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx2
 import pytest
 from anyio.from_thread import start_blocking_portal
-from mcp import Client, StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
+from assay.mcp.connections import Connections
+from assay.mcp.server import build
 from tests import worked_example as example
-from tests.assay.client.conftest import no_login, proxy, token_of  # noqa: F401 - fixtures
+from tests.assay.client.conftest import no_login, token_of  # noqa: F401 - fixtures
+from tests.faulty_proxy import FaultyProxy, faulty_proxy
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 ROOT = Path(__file__).resolve().parents[3]
 WORDS = ["-m", "assay", "mcp"]
@@ -60,8 +66,12 @@ class Agent:
 
 @asynccontextmanager
 async def over_http(url: str, token: str) -> AsyncIterator[Client]:
+    import httpx2
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
     async with (
-        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http,
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60, verify=False) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
     ):
         yield client
@@ -69,6 +79,8 @@ async def over_http(url: str, token: str) -> AsyncIterator[Client]:
 
 @asynccontextmanager
 async def over_stdio(folder: Path, words: list[str], environment: dict[str, str]) -> AsyncIterator[Client]:
+    from mcp import Client, StdioServerParameters, stdio_client
+
     process = StdioServerParameters(command=sys.executable, args=[*WORDS, *words], cwd=folder, env=environment)
     with (folder / "stderr").open("w") as log:
         async with Client(stdio_client(process, errlog=log)) as client:
@@ -89,7 +101,7 @@ def running(connected: Any) -> Iterator[Agent]:
         raise failure
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder whose files the tools may read."""
     made = tmp_path_factory.mktemp("files")
@@ -119,11 +131,32 @@ def http_server(server: str, home: Path, *words: str, **more: str) -> Iterator[s
             process.wait()
 
 
-@pytest.fixture(scope="module")
-def mcp_url(live_server: Any, folder: Path) -> Iterator[str]:
-    """A server over HTTP in front of the test's Assay server."""
-    with http_server(live_server.url, folder, "--collection", "shop", "--folder", str(folder)) as url:
+@pytest.fixture(scope="session")
+def proxy_of_all(live_server: Any) -> Iterator[FaultyProxy]:
+    with faulty_proxy(live_server.url) as running:
+        yield running
+
+
+@pytest.fixture
+def proxy(proxy_of_all: FaultyProxy) -> FaultyProxy:
+    """The proxy between the MCP server and the Assay server, with no faults and no requests yet."""
+    proxy_of_all.faults, proxy_of_all.requests = [], []
+    return proxy_of_all
+
+
+@pytest.fixture(scope="session")
+def url_of_all(proxy_of_all: FaultyProxy, folder: Path) -> Iterator[str]:
+    """A server over HTTP for all tests, because its start takes longer than most of them."""
+    words = ["--collection", "shop", "--folder", str(folder)]
+    allowed = ["--allowed-host", "mcp.example.com", "--allowed-origin", "https://app.example.com"]
+    with http_server(proxy_of_all.url, folder, *words, *allowed) as url:
         yield url
+
+
+@pytest.fixture
+def mcp_url(url_of_all: str, proxy: FaultyProxy) -> str:
+    """A server over HTTP in front of the test's Assay server."""
+    return url_of_all
 
 
 @pytest.fixture
@@ -132,7 +165,8 @@ def agent_of(mcp_url: str, token_of: Callable[[Any], str]) -> Session:  # noqa: 
     return lambda user: running(over_http(mcp_url, token_of(user)))
 
 
-@pytest.fixture
-def stdio_agent(folder: Path) -> Session:
-    """A session over stdio, with words of the command and variables."""
-    return lambda *words, **more: running(over_stdio(folder, list(words), environment_of(folder) | more))
+def in_process(connections: Connections) -> AbstractContextManager[Agent]:
+    """A session with a server in this process."""
+    from mcp import Client
+
+    return running(Client(build(connections)))

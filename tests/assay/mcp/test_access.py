@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from assay.mcp.connections import Connections
 from judgments.members import tokens
 from judgments.models import ApiToken, Judgment, Round
 from judgments.rounds import rounds
 from pooling.models import Run
 from pooling.pools import pools
-from tests.assay.mcp.conftest import Agent, Session, environment_of, http_server, over_http, over_stdio, running
+from tests.assay.mcp.conftest import (
+    Agent,
+    Session,
+    environment_of,
+    http_server,
+    in_process,
+    over_http,
+    over_stdio,
+    running,
+)
 from tests.faulty_proxy import FaultyProxy
 from tests.world import SECRETS, World
 
@@ -52,12 +62,6 @@ WHO = ("outsider", "rater", "engineer", "lead")
 OF_PEOPLE = ("/judgments/", "/batch/", "/resolve/", "/settle/", "/join/", "/open/", "/close/", "/reopen/", "/tokens/")
 
 
-@pytest.fixture
-def proxied_url(proxy: FaultyProxy, folder: Path) -> Iterator[str]:
-    with http_server(proxy.url, folder, "--collection", "shop", "--folder", str(folder)) as url:
-        yield url
-
-
 def ask(agent: Agent, world: World, tool: str, arguments: dict[str, Any]) -> bool:
     wanted = {name: str(world.round.uuid) if value == "open" else value for name, value in arguments.items()}
     failed, text = agent.attempt(tool, **wanted)
@@ -68,7 +72,7 @@ def ask(agent: Agent, world: World, tool: str, arguments: dict[str, Any]) -> boo
 @pytest.mark.parametrize("who", WHO)
 def test_every_tool_has_the_rights_of_the_token(
     who: str,
-    proxied_url: str,
+    mcp_url: str,
     proxy: FaultyProxy,
     token_of: Callable[[Any], str],
     world: World,
@@ -76,7 +80,7 @@ def test_every_tool_has_the_rights_of_the_token(
 ) -> None:
     user = request.getfixturevalue(who)
     token, before = token_of(user), Judgment.objects.count()
-    with running(over_http(proxied_url, token)) as agent:
+    with running(over_http(mcp_url, token)) as agent:
         answered = {(at, tool): ask(agent, world, tool, arguments) for at, (tool, arguments, _) in enumerate(TABLE)}
     assert {tool for tool, *_ in TABLE} == {tool.name for tool in agent.tools}
     assert answered == {(at, tool): may[WHO.index(who)] for at, (tool, _, may) in enumerate(TABLE)}
@@ -173,29 +177,16 @@ def test_the_login_of_the_operator_serves_nobody_else(
     ],
 )
 def test_host_and_origin_are_checked(
-    live_server: Any,
-    folder: Path,
-    token_of: Callable[[Any], str],
-    lead: Any,
-    allowing_url: str,
-    headers: dict[str, str],
-    status: int,
+    mcp_url: str, token_of: Callable[[Any], str], lead: Any, headers: dict[str, str], status: int
 ) -> None:
-    assert post(allowing_url, Authorization=f"Bearer {token_of(lead)}", **headers) == status
-
-
-@pytest.fixture(scope="module")
-def allowing_url(live_server: Any, folder: Path) -> Iterator[str]:
-    words = ["--allowed-host", "mcp.example.com", "--allowed-origin", "https://app.example.com"]
-    with http_server(live_server.url, folder, *words) as url:
-        yield url
+    assert post(mcp_url, Authorization=f"Bearer {token_of(lead)}", **headers) == status
 
 
 def test_a_failing_server_is_a_sentence(
-    proxied_url: str, proxy: FaultyProxy, token_of: Callable[[Any], str], lead: Any, world: World
+    mcp_url: str, proxy: FaultyProxy, token_of: Callable[[Any], str], lead: Any, world: World
 ) -> None:
     token = token_of(lead)
-    with running(over_http(proxied_url, token)) as agent:
+    with running(over_http(mcp_url, token)) as agent:
         for fault in ("error", "html", "closed", "half"):
             proxy.faults = [("/shop/runs/", fault)] * 3
             message = agent.error("list_runs")
@@ -227,7 +218,7 @@ def test_over_stdio_the_token_is_that_of_the_environment(
     variables = environment_of(folder) | {"ASSAY_SERVER": live_server.url, "ASSAY_TOKEN": token}
     with running(over_stdio(folder, ["--collection", "shop"], variables)) as agent:
         assert agent.answer("compare_runs", baseline="bm25", candidate=NEW)["labels"]["snapshot"] == "first"
-    with running(over_stdio(folder, [], variables | {"ASSAY_TOKEN": f"{token}x"})) as agent:
+    with in_process(Connections(live_server.url, f"{token}x")) as agent:
         assert "Log in again" in agent.error("list_collections")
     assert token not in "".join(agent.texts) + (folder / "stderr").read_text()
 

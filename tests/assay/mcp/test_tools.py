@@ -1,10 +1,11 @@
-"""Tests of the tools over stdio and without a server: their descriptions, files, bad input and size of answers."""
+"""Tests of the tools in this process and without a server: their descriptions, files, bad input and size of answers."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from assay.core.errors import NotValid
 from assay.mcp.connections import Connections
 from assay.mcp.inputs import Inputs
 from assay.mcp.server import MOST_CHARACTERS, bounded
-from tests.assay.mcp.conftest import ROOT, Agent, Session
+from tests.assay.mcp.conftest import ROOT, Agent, in_process
 
 MOST_DESCRIPTION = 24_000
 # Words of what only people do; no tool is named by one of them.
@@ -24,8 +25,8 @@ FILES = {"runs": ["file:third.run"], "labels": "file:qrels.txt"}
 
 
 @pytest.fixture
-def agent(stdio_agent: Session) -> Any:
-    with stdio_agent() as running:
+def agent(folder: Path) -> Iterator[Agent]:
+    with in_process(Connections(folder=folder)) as running:
         yield running
 
 

@@ -70,17 +70,16 @@ def every_grading(query, cutoff, grades):
     return graded(base, new)
 
 
-@pytest.mark.parametrize("name", METRICS)
 @settings(max_examples=40, deadline=None)
 @given(query=rankings())
-def test_bounds_are_the_extremes_over_all_gradings(name, query):
-    metric = parse_metric(name)
+def test_bounds_are_the_extremes_over_all_gradings(query):
     given_rankings = JudgedRankings.of(query)
-    low, high = bounds(metric, given_rankings, metric(given_rankings), GRADES)
-    cutoff = metric.cutoff if isinstance(metric.cutoff, int) else None
-    every = metric(every_grading(query, cutoff, GRADES))
-    assert low[0] == pytest.approx(every.min(), abs=1e-12)
-    assert high[0] == pytest.approx(every.max(), abs=1e-12)
+    for metric in map(parse_metric, METRICS):
+        low, high = bounds(metric, given_rankings, metric(given_rankings), GRADES)
+        cutoff = metric.cutoff if isinstance(metric.cutoff, int) else None
+        every = metric(every_grading(query, cutoff, GRADES))
+        assert low[0] == pytest.approx(every.min(), abs=1e-12), metric.name
+        assert high[0] == pytest.approx(every.max(), abs=1e-12), metric.name
 
 
 @settings(max_examples=30, deadline=None)

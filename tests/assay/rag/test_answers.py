@@ -17,7 +17,6 @@ from assay.rag import parse_metric
 from assay.rag.words import ngrams
 from tests.assay.rag.cases import Row, answered, result
 
-PAIRS = 3000
 WORDS = [
     *("the", "a", "An", "seals", "sealing", "sealed", "shines", "shining", "lamp", "lamps'", "battery,", "batteries"),
     *("hours", "Hours", "8", "1,200", "kg", "four-way", "don't", "café", "naïve", "straße", "水", "!!!", "...", "-"),
@@ -117,10 +116,11 @@ def test_rouge_is_that_of_the_published_program(shared: Path) -> None:
                 assert result(metric, answered(target, prediction)).value == pytest.approx(f, abs=1e-6)
 
 
+@pytest.mark.parametrize("pairs", [300, pytest.param(3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("stemmer", [True, False])
-def test_rouge_is_that_of_rouge_score_on_thousands_of_pairs(stemmer: bool) -> None:
+def test_rouge_is_that_of_rouge_score_on_random_pairs(stemmer: bool, pairs: int) -> None:
     draw = random.Random(f"rouge {stemmer}")
-    cases = [([text(draw) for _ in range(draw.choice([1, 1, 2, 3]))], text(draw)) for _ in range(PAIRS)]
+    cases = [([text(draw) for _ in range(draw.choice([1, 1, 2, 3]))], text(draw)) for _ in range(pairs)]
     cases = [([one for one in targets if one.strip()] or ["lamp"], prediction) for targets, prediction in cases]
     peer = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=stemmer)
     theirs = [peer.score_multi(targets, prediction) for targets, prediction in cases]
@@ -129,7 +129,7 @@ def test_rouge_is_that_of_rouge_score_on_thousands_of_pairs(stemmer: bool) -> No
         metric = type(metric)(use_stemmer=stemmer)  # type: ignore[call-arg]
         scores = result(metric, *(answered(*case) for case in cases))
         assert scores.per_sample == pytest.approx([one[name].fmeasure for one in theirs], abs=1e-12)
-    assert len({round(one["rougeL"].fmeasure, 3) for one in theirs}) > 100
+    assert len({round(one["rougeL"].fmeasure, 3) for one in theirs}) > pairs / 30
 
 
 def test_rouge_compares_with_the_question_on_request() -> None:
@@ -176,7 +176,7 @@ def test_bleu_smooths_as_sacrebleu_does(smoothing: str, value: float) -> None:
 @pytest.mark.parametrize("smoothing", ["exp", "floor", "add-k", "none"])
 def test_bleu_is_that_of_sacrebleu_on_random_corpora(smoothing: str) -> None:
     draw = random.Random(smoothing)
-    for size in (1, 2, 5, 50, 400):
+    for size in (1, 2, 5, 50, 150):
         order = draw.randint(1, 6)
         targets = [[text(draw) or "lamp" for _ in range(draw.randint(1, 3))] for _ in range(size)]
         targets = [[one for one in many if one.strip()] for many in targets]

@@ -116,29 +116,31 @@ def test_returned_pairs_are_the_assigned_ones(round_: Round, rater: Any, size: i
     assert seen
 
 
-def test_the_remaining_count_decreases_by_one(round_: Round, rater: Any) -> None:
-    """What is still to be mixed in is counted from the beginning."""
-    counts = []
-    while batch := assignment.claim_batch(round_, rater=rater, size=1):
-        counts.append(assignment.remaining(round_, rater))
-        submission.submit(round_, Answer(uuid.uuid4(), batch[0].uuid, 1), rater=rater)
-    assert counts == list(range(len(counts), 0, -1))
-    assert assignment.remaining(round_, rater) == 0
-    assert work(round_, rater) == []
+def test_each_answer_changes_every_count_by_one(round_: Round, rater: Any, api_of: Make) -> None:
+    """Answers, positions, times and what is left are counted alike, whatever was answered.
 
-
-def test_api_progress_of_own_part_increases_by_one(round_: Round, rater: Any, api_of: Make) -> None:
-    """Answers, times and what is left are counted alike, whatever was answered."""
+    What is still to be mixed in is counted from the beginning.
+    """
     api, base = api_of(rater, ("rate", "read")), f"/api/v1/rounds/{round_.uuid}"
-    before, counts = 0, []
+    positions, remaining, counts = [], [], []
     while batch := assignment.claim_batch(round_, rater=rater, size=1):
-        submission.submit(round_, Answer(uuid.uuid4(), batch[0].uuid, 1, seconds_active=8.0 + before), rater=rater)
+        (one,) = batch
+        where = rater_progress.rater_position(round_, rater, one)
+        assert 1 <= where.document <= where.documents
+        assert 1 <= where.query <= where.queries
+        positions.append(where.answered)
+        remaining.append(assignment.remaining(round_, rater))
+        submission.submit(round_, Answer(uuid.uuid4(), one.uuid, 1, seconds_active=8.0 + len(counts)), rater=rater)
         body = api.get(f"{base}/progress/").json()
         (mine,) = body["raters"]
-        before += 1
-        assert (mine["graded"], mine["unrateable"], mine["later"]) == (before, 0, 0)
         counts.append((mine["median_seconds"], mine["left"], body["remaining"]))
-    assert len({seconds for seconds, _, _ in counts}) > before / 3
-    assert [left for _, _, left in counts] == list(range(before - 1, -1, -1))
+        assert (mine["graded"], mine["unrateable"], mine["later"]) == (len(counts), 0, 0)
+    answers = len(counts)
+    assert positions == list(range(answers))
+    assert remaining == list(range(answers, 0, -1))
+    assert len({seconds for seconds, _, _ in counts}) > answers / 3
+    assert [left for _, _, left in counts] == list(range(answers - 1, -1, -1))
     parts = [left for _, left, _ in counts]
     assert {one - other for one, other in pairwise(parts) if one} == {1}, "one less each time, until their part is done"
+    assert assignment.remaining(round_, rater) == 0
+    assert work(round_, rater) == []

@@ -15,7 +15,7 @@ from judgments.agreement import agreement_summary
 from judgments.labels import round_labels
 from judgments.models import Document, Judgment, Pair, Probe, ProbeAnswer, Query, Round, Slot, Tally
 from judgments.quality import gold_pairs
-from judgments.rating import assignment, inserted_checks, rater_progress, submission
+from judgments.rating import assignment, inserted_checks, submission
 from judgments.rating.submission import Answer
 from tests.world import SECRETS
 
@@ -193,18 +193,6 @@ def test_a_client_id_belongs_to_one_of_both(round_: Round, rater: Any) -> None:
     pair = next(one for one in assignment.claim_batch(round_, rater=rater, size=20) if isinstance(one, Pair))
     with pytest.raises(Conflict, match="another pair"):
         submission.submit(round_, Answer(receipt.judgment.client_id, pair.uuid, 2), rater=rater)
-
-
-def test_positions_increase_by_one(round_: Round, rater: Any) -> None:
-    positions = []
-    while batch := assignment.claim_batch(round_, rater=rater, size=1):
-        (one,) = batch
-        where = rater_progress.rater_position(round_, rater, one)
-        positions.append(where.answered)
-        assert 1 <= where.document <= where.documents
-        assert 1 <= where.query <= where.queries
-        submission.submit(round_, Answer(uuid.uuid4(), one.uuid, 1), rater=rater)
-    assert positions == list(range(len(positions)))
 
 
 def test_no_answer_to_a_rater_tells_what_is_known(

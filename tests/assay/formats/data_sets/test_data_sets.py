@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import ir_datasets
 import pytest
 
 from assay.cli import main
@@ -94,6 +93,7 @@ def test_one_part_in_any_format(beir: Path, convert: Convert, words: list[str], 
     assert (status, out.partition("\n")[0]) == (0, first)
 
 
+@pytest.mark.usefixtures("decoded_here")
 def test_numbered_parts_in_parquet(tmp_path: Path, convert: Convert) -> None:
     folder = tmp_path / "hub"
     for name, kind, text in [
@@ -197,6 +197,8 @@ def test_a_split_that_is_no_file_name(tmp_path: Path, convert: Convert) -> None:
 @pytest.fixture
 def catalog(tmp_path: Path) -> Iterator[str]:
     """The id of a data set of ir_datasets whose files are here."""
+    import ir_datasets
+
     put(tmp_path, {"d.tsv": "d1\tA tent\nd2\tA rope\n", "q.tsv": "q1\ttent\n", "qrels": "q1 0 d1 3\nq1 0 d2 0\n"})
     name = "assay-example/dev"
     data = ir_datasets.create_dataset(
