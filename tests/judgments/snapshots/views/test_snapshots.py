@@ -219,12 +219,6 @@ def test_files_contain_no_user_names(client_of, frozen, engineer, rater, rater2)
     assert rater2.username.encode() not in everything
 
 
-def test_only_leads_freeze_and_raters_see_nothing(client_of, frozen, engineer, rater, outsider):
-    pages = [NEW, reverse("snapshot", args=[frozen.uuid]), reverse("snapshot_export", args=[frozen.uuid, "bundle"])]
-    statuses = [[client_of(user).get(page).status_code for page in pages] for user in (engineer, rater, outsider)]
-    assert statuses == [[403, 200, 200], [403, 403, 403], [404, 404, 404]]
-
-
 def test_preview_links_to_the_unresolved_conflicts_of_each_round(
     client_of, rated, make_round, lead, rater, rater2, rate_all
 ):

@@ -142,12 +142,6 @@ def test_the_pictures_download_as_tables(pool: Any, client_of: Any, engineer: An
     assert answer.headers["Content-Disposition"] == f'attachment; filename="shop-{table}.csv"'
 
 
-def test_an_engineer_reads_pools_and_draws_none(example: Any, client_of: Any, engineer: Any, at: Any) -> None:
-    client = client_of(engineer)
-    assert client.get(at("pools", example)).status_code == 200
-    assert client.get(at("pool_new", example)).status_code == 403
-
-
 def test_the_list_of_pairs_needs_a_fixed_number_of_queries(
     pool: Any, client_of: Any, lead: Any, at: Any, django_assert_max_num_queries: Any
 ) -> None:
