@@ -58,6 +58,13 @@ class Stage:
         ]
         self.store("runs", "".join(rows), f"{name}.run")
 
+    def systems(self, queries: int = 12) -> None:
+        """Queries, documents, and the runs of two systems."""
+        self.queries(queries)
+        self.documents()
+        self.run("bm25", "0123", queries)
+        self.run("neural", "1045", queries)
+
     def round(self, *, runs: int = 2, depth: int = 3, raters: int = 2, name: str = "Round 1", **options: Any) -> Round:
         """An open round over a pool of so many runs; a given list of pairs where that is none."""
         chosen = list(self.collection.runs.order_by("name")[:runs])
@@ -86,10 +93,7 @@ class Stage:
         return cached("whole way", self._whole_way)
 
     def _whole_way(self) -> Snapshot:
-        self.queries()
-        self.documents()
-        self.run("bm25", "0123")
-        self.run("neural", "1045")
+        self.systems()
         round_ = self.round()
         self.graded(round_, by_digit)
         return self.frozen(rounds.close_round(round_, actor=self.lead))

@@ -36,10 +36,7 @@ def finding(snapshot, name):
 
 def small(stage, queries=4):
     """A few queries, two runs of four documents, three deep, one rater."""
-    stage.queries(queries)
-    stage.documents()
-    stage.run("bm25", "0123", queries)
-    stage.run("neural", "1045", queries)
+    stage.systems(queries)
     round_ = stage.round(raters=1)
     stage.graded(round_, by_digit, raters=1)
     return stage.frozen(rounds.close_round(round_, actor=stage.lead))

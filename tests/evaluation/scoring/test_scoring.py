@@ -110,10 +110,7 @@ def test_without_tiers_and_weights_nothing_is_made_up(scored):
 @cached_fixture
 def drawn(stage):
     """Odd queries are of the tail: traffic 3, drawn with chance 1/2; even ones of the head: traffic 1, chance 1/4."""
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
+    stage.systems()
     odd = Query.objects.filter(query_id__in=[f"q{n:02d}" for n in range(1, 12, 2)])
     odd.update(tier="tail", weight=3.0, probability=0.5)
     Query.objects.filter(tier="").update(tier="head", weight=1.0, probability=0.25)
@@ -208,10 +205,7 @@ def test_by_traffic_the_test_weighs_queries_as_the_mean_does(drawn, collection, 
 
 
 def test_few_queries_have_no_letters(stage, collection, engineer):
-    stage.queries(5)
-    stage.documents()
-    stage.run("bm25", "0123", 5)
-    stage.run("neural", "1045", 5)
+    stage.systems(5)
     round_ = stage.round()
     stage.graded(round_, by_digit)
     result = scoring.score_runs(stage.frozen(round_), list(collection.runs.all()), actor=engineer)

@@ -58,10 +58,7 @@ def test_unknown_snapshot(scored, get):
 
 
 def test_an_undefined_interval_has_a_reason(stage, collection, engineer, get):
-    stage.queries(2)
-    stage.documents()
-    stage.run("bm25", "0123", 2)
-    stage.run("neural", "1045", 2)
+    stage.systems(2)
     round_ = stage.round()
     stage.graded(round_, lambda pair, place: 1)
     scoring.score_runs(stage.frozen(round_), list(collection.runs.all()), actor=engineer)
@@ -124,10 +121,7 @@ def test_without_a_baseline_runs_are_compared_with_the_best_in_words(scored, get
 
 
 def test_by_tier_and_by_traffic(stage, collection, engineer, get):
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
+    stage.systems()
     collection.queries.update(tier="tail", weight=1.0, probability=0.5)
     collection.queries.filter(query_id="q00").update(tier="head")
     round_ = stage.round()
