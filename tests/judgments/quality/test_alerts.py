@@ -139,12 +139,11 @@ def test_on_the_page_and_by_api(client_of: Make, api_of: Make, round_: Round, ra
 
 def test_leads_who_may_still_grade_see_no_notes(
     client_of: Make,
-    collection: Any,
-    make_user: Make,
     make_round: Make,
     rater: Any,
     rater2: Any,
     lead: Any,
+    lead2: Any,
     rate_all: Make,
     answer: Make,
 ) -> None:
@@ -152,11 +151,9 @@ def test_leads_who_may_still_grade_see_no_notes(
     rate_all(made, rater, lambda pair: pair.position % 3)
     rate_all(made, rater2, 3)
     go_on(made, lead, answer, 60, lambda pair: pair.position % 3)
-    other = make_user("lars")
-    collection.memberships.create(user=other, role="lead")
-    look(made, rater2, other, note="3 for d20-5.")
+    look(made, rater2, lead2, note="3 for d20-5.")
     page = client_of(lead).get(f"/rounds/{made.uuid}/quality/{name(made, rater2)}/").content.decode()
     assert "Reviewed by lars" in page
     assert "d20-5" not in page
     assert "d20-5" not in str(client_of(lead).get(f"/rounds/{made.uuid}/quality/?format=json").json())
-    assert "d20-5" in client_of(other).get(f"/rounds/{made.uuid}/quality/{name(made, rater2)}/").content.decode()
+    assert "d20-5" in client_of(lead2).get(f"/rounds/{made.uuid}/quality/{name(made, rater2)}/").content.decode()
