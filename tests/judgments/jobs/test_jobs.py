@@ -9,7 +9,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -18,7 +17,6 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.utils import timezone
 
 from assay.core.errors import NotValid
@@ -28,6 +26,7 @@ from judgments.imports import ingestion
 from judgments.jobs import jobs, storage
 from judgments.management.commands.work import lost_file
 from judgments.models import Job
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parents[3]
@@ -187,22 +186,7 @@ def test_the_result_of_two_concurrent_workers_is_stored_once(
 @pytest.mark.django_db(transaction=True)
 def test_of_many_workers_exactly_one_gets_a_job(collection: Any) -> None:
     job = Job.objects.create(collection=collection, kind="nobody", title="")
-    won: list[bool] = []
-    together = threading.Barrier(16)
-
-    def claim() -> None:
-        try:
-            together.wait()
-            won.append(jobs.claim(job))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=claim) for _ in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(won) == [False] * 15 + [True]
+    assert sorted(at_once(*[lambda: jobs.claim(job)] * 16)) == [False] * 15 + [True]
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from judgments.models import AuditRow, Judge, MachineJudgment, Snapshot
 from judgments.rating import assignment
 from judgments.snapshots import final_labels, snapshots
 from tests.cached_rows import cached_fixture
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -232,25 +233,8 @@ def test_an_answer_waits_until_a_bundle_is_whole(
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_snapshots_of_one_name_at_once_the_slower_is_refused(freeze: Callable[..., Snapshot]) -> None:
-    ends: list[str] = []
-    together = threading.Barrier(2)
-
-    def try_to() -> None:
-        try:
-            together.wait()
-            freeze("autumn")
-            ends.append("frozen")
-        except Conflict:
-            ends.append("refused")
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=try_to) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(ends) == ["frozen", "refused"]
+    ends = at_once(*[lambda: freeze("autumn")] * 2)
+    assert sorted(isinstance(end, Conflict) for end in ends) == [False, True]
 
 
 def test_the_labels_can_be_made_again_from_the_ratings(
