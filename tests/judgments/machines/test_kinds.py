@@ -45,9 +45,8 @@ def server() -> Iterator[ModelServer]:
 
 
 def test_each_expected_answer_takes_one_call(
-    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any
+    provider: Any, round_: Any, server: ModelServer, lead: Any, commit: Any
 ) -> None:
-    provider = provider_at(server.url, collection, lead)
     choice = Choice(provider, "judge-1", kind="expected_answer", expected=EXPECTED, temperature=0.5, seed=9)
     estimate = judge_runs.estimate_run(round_, choice)
     # Three documents of q1 with two answers each, three of q2 with one.
@@ -64,12 +63,11 @@ def test_each_expected_answer_takes_one_call(
 
 
 def test_more_documents_repeat_no_answered_call(
-    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any
+    provider: Any, round_: Any, server: ModelServer, lead: Any, commit: Any
 ) -> None:
     stub = round_.pairs.get(document__doc_id="d1-3").document
     stub.stub = True
     stub.save()
-    provider = provider_at(server.url, collection, lead)
     run = started(round_, Choice(provider, "judge-1", kind="expected_answer", expected=EXPECTED), lead, commit)
     assert (run.state, len(server.requests)) == (State.DONE, 7)
     stub.stub = False
@@ -118,10 +116,7 @@ def test_another_text_metric_asks_nothing_anew(round_: Any, collection: Any, lea
         ({"kind": "graded"}, "prompt"),
     ],
 )
-def test_each_kind_requires_its_settings(
-    round_: Any, server: ModelServer, collection: Any, lead: Any, given: dict[str, Any], field: str
-) -> None:
-    provider = provider_at(server.url, collection, lead)
+def test_each_kind_requires_its_settings(provider: Any, round_: Any, given: dict[str, Any], field: str) -> None:
     with pytest.raises(NotValid) as refused:
         judge_runs.estimate_run(round_, Choice(provider, "judge-1", **given))
     assert set(refused.value.fields) == {field}
