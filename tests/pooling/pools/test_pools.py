@@ -60,12 +60,9 @@ def test_a_list_that_names_an_unknown_query_stores_nothing(example: Any, lead: A
     assert not Pool.objects.exists()
 
 
-def test_runs_of_another_collection_are_refused(example: Any, lead: Any) -> None:
-    from judgments.members.collections import create_collection
-
-    other = create_collection(actor=lead, name="Other", slug="other", description="")
+def test_runs_of_another_collection_are_refused(example: Any, elsewhere: Any, lead: Any) -> None:
     with pytest.raises(NotValid, match="belong to another collection"):
-        pools.draw_pool(other, strategy="depth", actor=lead, runs=list(example.runs.all()))
+        pools.draw_pool(elsewhere, strategy="depth", actor=lead, runs=list(example.runs.all()))
 
 
 def test_judged_pairs_can_be_left_out(open_round: Any, pool: Any, lead: Any, rater: Any) -> None:
