@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from assay.core.errors import NotValid
 from assay.core.registry import Family
@@ -244,6 +245,4 @@ def test_a_worker_without_the_servers_files_refuses_to_start(collection: Any, le
 
 
 def test_jobs_queued_by_earlier_versions_find_their_function() -> None:
-    from django.utils.module_loading import import_string
-
     assert import_string("judgments.jobs.work_on_job") is jobs.work_on_job

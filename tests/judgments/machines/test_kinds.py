@@ -11,7 +11,7 @@ import pytest
 from assay.core.errors import Conflict, NotValid
 from judgments.machines import kinds
 from judgments.machines.calibration import calibration
-from judgments.machines.judge_runs import judge_runs, model_judges
+from judgments.machines.judge_runs import ensembles, judge_runs, model_judges
 from judgments.machines.judge_runs.judge_settings import Choice
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall
 from tests.judgments.machines.model_replies import choice_of, gone_on, grade, provider_at, started, with_texts
@@ -210,7 +210,6 @@ def test_a_judge_that_was_removed_takes_its_ensemble_with_it(round_: Any, lead: 
         inputs={**run.judge.inputs, "judges": ["6d7f0a44-0000-4000-8000-000000000000"]}
     )
     run.refresh_from_db()
-    from judgments.machines.judge_runs import ensembles
 
     with pytest.raises(Conflict, match="was removed"):
         ensembles.sayer(Judge.objects.get(pk=run.judge_id), round_)

@@ -19,6 +19,7 @@ from django.db import DatabaseError, connection, transaction
 from assay.cli import main
 from assay.core.errors import AssayError, Conflict, NotFound, NotValid
 from judgments.agreement import resolutions
+from judgments.guidelines import guidelines
 from judgments.models import AuditRow, Judge, MachineJudgment, Snapshot
 from judgments.rating import assignment
 from judgments.snapshots import final_labels, snapshots
@@ -179,8 +180,6 @@ def test_freezing_without_labels_is_refused(make_round: Callable[..., Any], rate
 def test_the_newest_round_wins_and_other_guidelines_can_be_refused(
     rated: Any, make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, lead: Any
 ) -> None:
-    from judgments.guidelines import guidelines
-
     guidelines.add_version(rated.collection, markdown="Grade anew.", actor=lead)
     second = make_round(queries=1, documents=1, raters=[rater], name="Round 2", ratings_per_pair=1)
     rate_all(second, rater, 3)

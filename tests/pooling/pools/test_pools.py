@@ -9,6 +9,7 @@ import pytest
 from assay.core.errors import Conflict, NotValid
 from judgments.jobs import jobs
 from judgments.models import AuditRow, Document
+from judgments.rating import assignment, submission
 from pooling.models import Pool
 from pooling.pools import pools
 from pooling.pools.effort import Pace, pace
@@ -112,8 +113,6 @@ def test_a_list_reads_back_as_it_was_written() -> None:
 
 def _grade_all(round_: Any, rater: Any) -> None:
     import uuid
-
-    from judgments.rating import assignment, submission
 
     for pair in assignment.claim_batch(round_, rater=rater):
         submission.submit(round_, submission.Answer(uuid.uuid4(), pair.uuid, 2), rater=rater)

@@ -9,7 +9,7 @@ from judgments.agreement import conflicts
 from judgments.agreement import conflicts as conflict_effects
 from judgments.hooks import ConflictAppraiser
 from judgments.models import Adjudication
-from judgments.rating import submission
+from judgments.rating import assignment, submission
 from tests.cached_rows import cached_fixture
 
 pytestmark = pytest.mark.django_db
@@ -111,8 +111,6 @@ def test_pair_of_another_round_gives_404(client_of, differing, make_round, lead,
 
 
 def test_script_in_a_note_or_document_is_text(client_of, make_round, lead, rater, rater2, rate_all, answer):
-    from judgments.rating import assignment
-
     round_ = make_round(raters=[rater, rater2], queries=1, documents=1)
     pair = assignment.claim_batch(round_, rater=rater)[0]
     answer(round_, rater, pair, 0, note="<script>alert(1)</script>")
@@ -199,8 +197,6 @@ def test_the_resolution_is_shown_on_the_pair(client_of, differing, lead):
 @cached_fixture
 def unable(make_round, rater, rater2, answer):
     """Three pairs: one that neither rater could judge, one that one could not, and one that both could."""
-    from judgments.rating import assignment
-
     round_ = make_round(raters=[rater, rater2], queries=1, documents=3)
     answers = {rater: [None, None, 2], rater2: [None, 3, 2]}
     for who, grades in answers.items():
@@ -227,8 +223,6 @@ def test_pairs_two_raters_could_not_judge_wait_for_the_lead(client_of, api_of, u
 
 
 def test_a_single_unrateable_rating_waits_too(client_of, make_round, rater, answer, lead):
-    from judgments.rating import assignment
-
     round_ = make_round(raters=[rater], queries=1, documents=1, ratings_per_pair=1)
     (pair,) = assignment.claim_batch(round_, rater=rater)
     answer(round_, rater, pair, None, state="unrateable", reason="in another language")
