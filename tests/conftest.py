@@ -272,6 +272,12 @@ def outsider(make_user: Make) -> Any:
 
 
 @pytest.fixture
+def operator(make_user: Make) -> Any:
+    """Manages the server, and is a member of nothing."""
+    return make_user("oskar", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
 def collection(lead: Any, engineer: Any, rater: Any, rater2: Any, rater3: Any) -> Any:
     """A collection with a lead, an engineer and three raters, and nothing in it; it may use what the settings allow."""
     from judgments.models import Collection, Grant, Membership, Role
@@ -281,6 +287,14 @@ def collection(lead: Any, engineer: Any, rater: Any, rater2: Any, rater3: Any) -
     Membership.objects.bulk_create(Membership(collection=made, user=user, role=role) for user, role in roles.items())
     Grant.objects.bulk_create(Grant(collection=made, kind=kind, value="*") for kind in Grant.Kind)
     return made
+
+
+@pytest.fixture
+def elsewhere(lead: Any) -> Any:
+    """Another collection of the lead."""
+    from judgments.members.collections import create_collection
+
+    return create_collection(actor=lead, slug="elsewhere", name="Elsewhere")
 
 
 @pytest.fixture

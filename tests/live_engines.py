@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,12 @@ def bad_engine() -> Iterator[BadEngine]:
     server.let_go.set()
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture
+def engines_allowed(settings: Any) -> None:
+    """Connectors may ask engines on this machine."""
+    settings.CONNECTOR_HOSTS, settings.CONNECTOR_NETWORKS = ["127.0.0.1", "localhost"], ["127.0.0.0/8", "::1/128"]
 
 
 @pytest.fixture

@@ -244,6 +244,10 @@ def grade_all(round_: Round, rater: User, grades: dict[str, int], note: str = ""
     grade_together(round_, rater, given, note=note, seconds_active=9.5)
 
 
+def pseudonym(round_: Round, rater: User) -> str:
+    return round_.raters.get(user=rater).pseudonym
+
+
 def grade_together(round_: Round, rater: User, grades: Mapping[uuid.UUID, int | None], **fields: Any) -> list[Judgment]:
     """A rater's answers for leased pairs as one request, which is far cheaper than one for each."""
     answers = [submission.Answer(uuid.uuid4(), pair, grade, **fields) for pair, grade in grades.items()]

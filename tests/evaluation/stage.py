@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from judgments.guidelines import guidelines
@@ -58,12 +58,35 @@ class Stage:
         ]
         self.store("runs", "".join(rows), f"{name}.run")
 
-    def round(self, *, runs: int = 2, depth: int = 3, raters: int = 2, name: str = "Round 1", **options: Any) -> Round:
-        """An open round over a pool of so many runs; a given list of pairs where that is none."""
-        chosen = list(self.collection.runs.order_by("name")[:runs])
-        given = [(query.query_id, f"d{n}") for query in self.collection.queries.all() for n in range(3)]
-        parameters: dict[str, Any] = {"depth": depth} if runs else {"pairs": given}
-        strategy = "depth" if runs else "list"
+    def systems(self, queries: int = 12) -> None:
+        """Queries, documents, and the runs of two systems."""
+        self.queries(queries)
+        self.documents()
+        self.run("bm25", "0123", queries)
+        self.run("neural", "1045", queries)
+
+    def listed(self) -> Round:
+        """An open round over three documents of each query, in a collection without runs."""
+        self.queries()
+        self.documents()
+        return self.round(runs=0)
+
+    def round(
+        self,
+        *,
+        runs: int = 2,
+        depth: int = 3,
+        pairs: Sequence[tuple[str, str]] = (),
+        raters: int = 2,
+        name: str = "Round 1",
+        **options: Any,
+    ) -> Round:
+        """An open round over a pool of so many runs or over given pairs; without runs, three pairs of each query."""
+        if not runs:
+            pairs = [(query.query_id, f"d{n}") for query in self.collection.queries.all() for n in range(3)]
+        chosen = [] if pairs else list(self.collection.runs.order_by("name")[:runs])
+        parameters: dict[str, Any] = {"pairs": pairs} if pairs else {"depth": depth}
+        strategy = "list" if pairs else "depth"
         pool = pools.draw_pool(self.collection, strategy=strategy, runs=chosen, parameters=parameters, actor=self.lead)
         version = guidelines.latest(self.collection)
         version = version or guidelines.add_version(self.collection, markdown=GUIDELINES, actor=self.lead)
@@ -86,10 +109,7 @@ class Stage:
         return cached("whole way", self._whole_way)
 
     def _whole_way(self) -> Snapshot:
-        self.queries()
-        self.documents()
-        self.run("bm25", "0123")
-        self.run("neural", "1045")
+        self.systems()
         round_ = self.round()
         self.graded(round_, by_digit)
         return self.frozen(rounds.close_round(round_, actor=self.lead))

@@ -11,7 +11,7 @@ import pytest
 from assay.core.content_hash import content_hash
 from assay.llm.providers import question_run
 from judgments.guidelines import guidelines
-from judgments.models import Document, Pair, Query, Round
+from judgments.models import Document, Pair, Query, Round, User
 from judgments.rating import assignment, submission
 from judgments.rounds import rounds
 from tests.world import grade_together
@@ -23,6 +23,14 @@ def rows(model: Any, key: str, wanted: list[Any]) -> dict[str, Any]:
     ids = [getattr(row, key) for row in wanted]
     found = model.objects.filter(collection=wanted[0].collection, **{f"{key}__in": ids}) if wanted else []
     return {getattr(row, key): row for row in found}
+
+
+@pytest.fixture
+def lead2(make_user: Callable[..., User], collection: Any) -> User:
+    """Another lead of the collection."""
+    user = make_user("lars")
+    collection.memberships.create(user=user, role="lead")
+    return user
 
 
 @pytest.fixture

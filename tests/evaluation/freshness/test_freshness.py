@@ -22,7 +22,6 @@ from judgments.members import recorded_changes
 from judgments.models import Job, RoundReport
 from judgments.rounds import rounds
 from pooling.models import Pool
-from pooling.pools import pools
 from pooling.runs import runs
 from tests.evaluation.stage import by_digit
 
@@ -36,10 +35,7 @@ def finding(snapshot, name):
 
 def small(stage, queries=4):
     """A few queries, two runs of four documents, three deep, one rater."""
-    stage.queries(queries)
-    stage.documents()
-    stage.run("bm25", "0123", queries)
-    stage.run("neural", "1045", queries)
+    stage.systems(queries)
     round_ = stage.round(raters=1)
     stage.graded(round_, by_digit, raters=1)
     return stage.frozen(rounds.close_round(round_, actor=stage.lead))
@@ -190,10 +186,7 @@ def test_a_reply_of_an_engine_and_a_list_of_ids(stage, collection):
 def test_traffic_is_compared_with_the_log_that_queries_were_drawn_from(stage, collection):
     stage.drawn(head=2, torso=2, tail=2)
     given = [(query.query_id, "d0") for query in collection.queries.all()]
-    pool = pools.draw_pool(collection, strategy="list", parameters={"pairs": given}, actor=stage.lead)
-    version = guidelines.add_version(collection, markdown="Grade.", actor=stage.lead)
-    made = pools.make_round(pool, actor=stage.lead, name="R", guidelines=version, raters=stage.raters[:1])
-    round_ = rounds.open_round(made, actor=stage.lead)
+    round_ = stage.round(pairs=given, raters=1)
     stage.graded(round_, lambda pair, place: 1, raters=1)
     snapshot = stage.frozen(rounds.close_round(round_, actor=stage.lead))
     assert finding(snapshot, "curve").reason.startswith("no query log was imported since")

@@ -14,10 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_labels_of_a_newer_round_are_not_answered_by_what_was_computed_before(stage: Stage, lead: Any) -> None:
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
+    stage.systems()
     round_ = stage.round()
     stage.graded(round_, by_digit)
     judge = Judge.objects.create(collection=round_.collection, name="j", kind="graded")

@@ -70,10 +70,7 @@ def test_needs(stage, check):
 
 @pytest.mark.parametrize(("runs", "state"), [(0, "warn"), (1, "fail"), (2, "done")])
 def test_systems(stage, check, runs, state):
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
+    stage.systems()
     stage.round(runs=runs)
     assert check("systems").state == state
 
@@ -88,10 +85,7 @@ def test_guidelines(collection, lead, check):
 
 
 def test_one_rater_without_overlap(stage, check):
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
+    stage.systems()
     stage.graded(stage.round(ratings_per_pair=1, raters=1), by_digit, raters=1)
     assert check("overlapping").state == "fail"
     assert "only one rater" in check("overlapping").numbers
@@ -109,10 +103,7 @@ def test_two_raters_who_agree(stage, check):
 def test_two_raters_who_do_not(stage, check, monkeypatch):
     for name in ("ENOUGH_UNITS", "ENOUGH_QUERIES"):
         monkeypatch.setattr(gate, name, 1)
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
+    stage.systems()
     stage.graded(stage.round(), lambda pair, place: (3 * place + int(pair.document.doc_id[1:])) % 4)
     assert check("agreeing").state == "fail"
     assert check("settled").state == "warn"

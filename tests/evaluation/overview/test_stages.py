@@ -72,10 +72,7 @@ def test_text_comes_before_the_pool(stage, due):
 
 
 def test_round_under_way(stage, states, due, lead):
-    stage.queries(4)
-    stage.documents()
-    stage.run("bm25", "0123", 4)
-    stage.run("neural", "1045", 4)
+    stage.systems(4)
     round_ = stage.round()
     stage.graded(round_, by_digit, raters=1)
     assert states()["round"] == "doing"
@@ -83,10 +80,7 @@ def test_round_under_way(stage, states, due, lead):
 
 
 def test_round_whose_pairs_are_still_chosen_is_never_done(stage, collection, states, due, lead):
-    stage.queries(4)
-    stage.documents()
-    stage.run("bm25", "0123", 4)
-    stage.run("neural", "1045", 4)
+    stage.systems(4)
     round_ = stage.round(most_pairs=40)
     stage.graded(round_, by_digit)
     assert states()["round"] == "doing"
@@ -98,19 +92,13 @@ def test_round_whose_pairs_are_still_chosen_is_never_done(stage, collection, sta
 
 
 def test_lead_who_rates_rates_first(stage, due, lead):
-    stage.queries(4)
-    stage.documents()
-    stage.run("bm25", "0123", 4)
-    stage.run("neural", "1045", 4)
+    stage.systems(4)
     rounds.invite(stage.round(), [lead], actor=lead)
     assert due() == ("round", "Rate 11 pairs")
 
 
 def test_judged_pairs_need_no_judgments(stage, collection, lead):
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
+    stage.systems()
     round_ = stage.round()
     assert snapshot_card(Look(Standing(collection), lead, "lead")).words.endswith("needs judgments.")
     assert stages.snapshot_state(Standing(collection)) == ("todo", "needs judgments")
@@ -120,10 +108,7 @@ def test_judged_pairs_need_no_judgments(stage, collection, lead):
 
 
 def test_wide_conflicts_come_before_the_snapshot(stage, due, lead):
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
+    stage.systems()
     round_ = stage.round()
     pair = round_.pairs.first()
     stage.graded(round_, lambda one, place: 3 * place if one.pk == pair.pk else by_digit(one, place))
@@ -135,10 +120,7 @@ def test_wide_conflicts_come_before_the_snapshot(stage, due, lead):
 def test_raters_who_disagree_fail_the_gate(stage, states, due, lead, monkeypatch):
     for name in ("ENOUGH_UNITS", "ENOUGH_QUERIES"):
         monkeypatch.setattr(gate, name, 1)
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
+    stage.systems()
     round_ = stage.round()
     stage.graded(round_, lambda pair, place: (int(pair.document.doc_id[1:]) + place) % 2)
     assert states()["agreement"] == "warn"  # the navigation waits for the job that counts, and computes nothing
@@ -164,10 +146,7 @@ def test_newer_round_is_not_frozen_yet(stage, states, lead):
 
 
 def test_engineers_get_no_links_to_lead_actions(stage, collection, engineer, due):
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
+    stage.systems()
     assert due(engineer, "engineer") == ("scores", "View scores")
     assert waits_for_lead(Look(Standing(collection), engineer, "engineer")).act.label == "Create pool"
 

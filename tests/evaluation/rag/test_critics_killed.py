@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import threading
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.judgments.machines.judge_runs.test_killed import ROOT, killed
-from tests.model_server import Answer, serving
+from tests.judgments.machines.killed_worker import killed_and_resumed
 
 pytestmark = pytest.mark.slow
 # Both systems give the same answer to every third sample: such answers share one question.
 SAMPLES, SHARED, AT_ONCE = 60, 20, 8
 QUESTIONS = 2 * SAMPLES - SHARED
 # The first process imports the samples and asks the critic; it is killed. The second does what a new worker does with
-# the lost job and with the scorecards that follow.
+# the lost job and with the scorecards that follow. The cap leaves no room for a call that would be counted twice.
+NUMBERS = f"SAMPLES, AT_ONCE, CAP = {SAMPLES}, {AT_ONCE}, {QUESTIONS}"
 BEGIN = """
 import io, json, os
 from django.core.management import call_command
@@ -38,7 +33,7 @@ def store(kind, rows, name, **options):
     content = "".join(json.dumps(row) + "\\n" for row in rows).encode()
     upload = ingestion.receive(shop, kind=kind, file=io.BytesIO(content), filename=name, actor=lead)
     return ingestion.store(upload, actor=lead, options=options)
-ids = [f"s{at}" for at in range(int(os.environ["SAMPLES"]))]
+ids = [f"s{at}" for at in range(SAMPLES)]
 samples = [{"sample_id": one, "query": f"What is in kit {one}?"} for one in ids]
 found = RagSampleSet.objects.get(uuid=store("samples", samples, "kits.jsonl")["id"])
 for system in ("old", "new"):
@@ -51,9 +46,9 @@ for system in ("old", "new"):
         for at, one in enumerate(ids)
     ]
     store("outputs", outputs, f"{system}.jsonl", samples=str(found.uuid))
-provider = provider_at(os.environ["MODEL"], shop, lead, concurrency=int(os.environ["AT_ONCE"]))
+provider = provider_at(os.environ["MODEL"], shop, lead, concurrency=AT_ONCE)
 choice = critics.Choice(provider, "judge-1", ["LLMFaithfulnessScore"])
-run = critics.start(found, choice, actor=lead, cap_usd=None, cap_calls=int(os.environ["CAP"]))
+run = critics.start(found, choice, actor=lead, cap_usd=None, cap_calls=CAP)
 jobs.work_on_job.call(str(run.job.uuid))
 """
 AGAIN = """
@@ -89,48 +84,18 @@ print(json.dumps({
 
 
 def test_a_killed_critic_pays_no_call_twice_and_scores_each_sample_once(own_var: Path) -> None:
-    gone = threading.Event()
-
-    def answer(prompt: str, number: int) -> Answer:
-        # However late the process is killed, it does not finish first.
-        if number > 2 * QUESTIONS // 3:
-            gone.wait(600)
-        return Answer("0.5" if "says new" in prompt else "1", wait=0.05)
-
-    with serving(answer) as server:
-        environment = {
-            **os.environ,
-            "ASSAY_VAR": str(own_var),
-            "DATABASE_URL": "",
-            "STORAGE_URL": "",
-            "REDIS_URL": "",
-            "DEBUG": "1",
-            "PROVIDER_HOSTS": "127.0.0.1",
-            "PROVIDER_NETWORKS": "127.0.0.0/8",
-            "MODEL": server.url,
-            "SAMPLES": str(SAMPLES),
-            "AT_ONCE": str(AT_ONCE),
-            # The cap leaves no room for a call that would be counted twice.
-            "CAP": str(QUESTIONS),
-        }
-        killed(server, QUESTIONS // 3, _shell(BEGIN), environment)
-        gone.set()
-        server.rest()
-        before = len(server.requests)
-        done = subprocess.run(_shell(AGAIN), cwd=ROOT, env=environment, text=True, capture_output=True, check=True)
-        times = Counter(server.prompts)
-    data = json.loads(done.stdout.strip().splitlines()[-1])
+    resumed = killed_and_resumed(
+        own_var,
+        NUMBERS + BEGIN,
+        AGAIN,
+        lambda prompt, number: "0.5" if "says new" in prompt else "1",
+        after=QUESTIONS // 3,
+    )
+    data = json.loads(resumed.printed)
     assert 0 < data["stored"] < QUESTIONS, "the process was killed too early or too late"
     assert (data["state"], data["unchanged"]) == ("done", True)
-    assert data["calls"] == data["keys"] == data["run_calls"] == len(times) == QUESTIONS
+    assert data["calls"] == data["keys"] == data["run_calls"] == len(resumed.prompts) == QUESTIONS
     assert data["run_usd"] == pytest.approx(data["usd"])
     assert data["samples"] == {"old": SAMPLES, "new": SAMPLES}
     assert data["values"] == {"old": 1.0, "new": pytest.approx((SHARED + 0.5 * (SAMPLES - SHARED)) / SAMPLES)}
-    # The server received again only what was in flight when the process was killed.
-    again = sum(count - 1 for count in times.values())
-    assert again == before - data["stored"]
-    assert again <= AT_ONCE
-
-
-def _shell(text: str) -> list[str]:
-    return [sys.executable, "manage.py", "shell", "-v0", "-c", text]
+    resumed.assert_only_pending_calls_were_repeated(data["stored"], AT_ONCE)

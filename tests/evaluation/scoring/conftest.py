@@ -18,5 +18,13 @@ def snapshot(stage: Stage) -> Snapshot:
 
 
 @pytest.fixture
+def without_runs(stage: Stage) -> Snapshot:
+    """A snapshot of given pairs in a collection without runs."""
+    round_ = stage.listed()
+    stage.graded(round_, lambda pair, place: 1)
+    return stage.frozen(round_)
+
+
+@pytest.fixture
 def scored(snapshot: Snapshot, collection: Any, engineer: Any) -> list[Scoring]:
     return scoring.score_runs(snapshot, list(collection.runs.order_by("name")), actor=engineer)

@@ -24,10 +24,6 @@ class TestAnswers:
     """Two runs over three judged documents: bm25 returns d0 d1 d2 d3, neural d1 d0 d4 d5."""
 
     @pytest.fixture
-    def snapshot(self, stage):
-        return stage.whole_way()
-
-    @pytest.fixture
     def runs(self, snapshot):
         return list(snapshot.collection.runs.order_by("name"))
 

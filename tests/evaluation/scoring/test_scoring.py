@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import threading
 
 import numpy as np
 import pytest
-from django.db import connection
 from django.utils import timezone
 from scipy import stats
 
@@ -27,6 +25,7 @@ from judgments.snapshots import snapshots
 from pooling.runs import runs as stored_runs
 from tests.cached_rows import cached_fixture
 from tests.evaluation.stage import by_digit
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -110,10 +109,7 @@ def test_without_tiers_and_weights_nothing_is_made_up(scored):
 @cached_fixture
 def drawn(stage):
     """Odd queries are of the tail: traffic 3, drawn with chance 1/2; even ones of the head: traffic 1, chance 1/4."""
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
+    stage.systems()
     odd = Query.objects.filter(query_id__in=[f"q{n:02d}" for n in range(1, 12, 2)])
     odd.update(tier="tail", weight=3.0, probability=0.5)
     Query.objects.filter(tier="").update(tier="head", weight=1.0, probability=0.25)
@@ -208,10 +204,7 @@ def test_by_traffic_the_test_weighs_queries_as_the_mean_does(drawn, collection, 
 
 
 def test_few_queries_have_no_letters(stage, collection, engineer):
-    stage.queries(5)
-    stage.documents()
-    stage.run("bm25", "0123", 5)
-    stage.run("neural", "1045", 5)
+    stage.systems(5)
     round_ = stage.round()
     stage.graded(round_, by_digit)
     result = scoring.score_runs(stage.frozen(round_), list(collection.runs.all()), actor=engineer)
@@ -306,25 +299,11 @@ def test_two_who_score_one_run_at_once_keep_each_others_scores(snapshot, collect
     """Asked for the same runs in opposite order under other metrics; nobody loses a metric, and nobody a lock."""
     runs = list(collection.runs.order_by("name"))
     collection.scorings.all().delete()  # those that freezing made
-    start, failed = threading.Barrier(2), []
-
-    def score(order, metrics):
-        try:
-            start.wait()
-            scoring.score_runs(snapshot, order, actor=engineer, metrics=metrics)
-        except Exception as error:
-            failed.append(error)
-        finally:
-            connection.close()
-
-    threads = [
-        threading.Thread(target=score, args=each) for each in ((runs, ["P@1", "P@2"]), (runs[::-1], ["P@3", "P@2"]))
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
+    ends = at_once(
+        lambda: scoring.score_runs(snapshot, runs, actor=engineer, metrics=["P@1", "P@2"]),
+        lambda: scoring.score_runs(snapshot, runs[::-1], actor=engineer, metrics=["P@3", "P@2"]),
+    )
+    assert [len(scored) for scored in ends] == [2, 2]
     assert collection.scorings.count() == 2
     for one in collection.scorings.all():
         assert {score.metric for score in one.scores.all()} == {"P@1", "P@2", "P@3"}

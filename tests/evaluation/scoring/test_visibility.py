@@ -13,7 +13,6 @@ from judgments.models import QueryGroup
 from judgments.rating import assignment, submission
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
-from pooling.pools import pools
 from tests.evaluation.stage import Stage, by_digit
 
 pytestmark = pytest.mark.django_db
@@ -76,7 +75,7 @@ def test_a_closed_round_hides_nothing(again, snapshot, lead):
     assert snapshots.withheld_queries(lead, snapshot) == frozenset()
 
 
-def test_the_order_of_runs_tells_nothing_of_a_query_that_is_withheld(stage, snapshot, client_of, lead, engineer, rater):
+def test_the_order_of_runs_tells_nothing_of_a_query_that_is_withheld(stage, snapshot, client_of, lead, engineer):
     """Two runs that differ on q01 alone: which of them stands first would say how its documents were graded."""
     stage.queries(13)  # q12 keeps the round of the lead apart from the others
     rows = {"aaa": "2013", "zzz": "0123"}
@@ -97,12 +96,12 @@ def test_the_order_of_runs_tells_nothing_of_a_query_that_is_withheld(stage, snap
 
     assert order(engineer) == ["zzz", "aaa"]
     assert order(lead) == ["zzz", "aaa"]
-    _rates_again(stage, lead, rater)
+    _rates_again(stage, lead)
     assert order(engineer) == ["zzz", "aaa"]
     assert order(lead) == ["aaa", "zzz"]  # equal over what the lead is told: by name
 
 
-def test_changes_between_snapshots_leave_out_withheld_pairs(stage, snapshot, lead, engineer, rater):
+def test_changes_between_snapshots_leave_out_withheld_pairs(stage, snapshot, lead, engineer):
     """The label of one document of q01 is another one in the second snapshot: a change of one label would tell it."""
     regraded = stage.round(name="Round 2", runs=2)
     other = ("q01", "d0")
@@ -118,7 +117,7 @@ def test_changes_between_snapshots_leave_out_withheld_pairs(stage, snapshot, lea
         return [point.change.labels_changed for point in [*points, *newest] if point.change]
 
     assert changed(lead) == [1, 1]
-    _rates_again(stage, lead, rater, "Round 3")
+    _rates_again(stage, lead, "Round 3")
     assert changed(lead) == [0, 0]
     assert changed(engineer) == [1, 1]
 
@@ -130,11 +129,6 @@ def test_the_card_of_the_snapshot_counts_no_grades_for_raters(again, snapshot, c
     assert text not in client_of(lead).get("/c/shop/").content.decode()
 
 
-def _rates_again(stage: Stage, lead: Any, rater: Any, name: str = "Round 2") -> None:
+def _rates_again(stage: Stage, lead: Any, name: str = "Round 2") -> None:
     """An open round over one document of q01 that the lead rates too."""
-    pool = pools.draw_pool(
-        stage.collection, strategy="list", runs=[], parameters={"pairs": [("q01", "d0")]}, actor=lead
-    )
-    version = stage.collection.guidelines.first()
-    made = pools.make_round(pool, actor=lead, name=name, guidelines=version, raters=[rater])
-    rounds.invite(rounds.open_round(made, actor=lead), [lead], actor=lead)
+    rounds.invite(stage.round(name=name, pairs=[("q01", "d0")], raters=1), [lead], actor=lead)

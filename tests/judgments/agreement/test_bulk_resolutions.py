@@ -28,13 +28,6 @@ def differing(make_round: Any, rater: Any, rater2: Any, rate_all: Any) -> Round:
     return round_
 
 
-@pytest.fixture
-def lead2(make_user: Any, collection: Any) -> Any:
-    user = make_user("lars")
-    collection.memberships.create(user=user, role="lead")
-    return user
-
-
 def resolved(round_: Round) -> dict[int, int | None]:
     rows = Adjudication.objects.current().filter(pair__round=round_)
     return dict(rows.values_list("pair__position", "grade"))

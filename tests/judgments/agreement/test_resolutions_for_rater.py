@@ -58,14 +58,13 @@ def test_after_the_round_raters_read_the_grade_and_why_of_their_own_pairs(client
     assert "Resolved pairs in Round 1" in client_of(rater).get("/").content.decode()
 
 
-def test_raters_without_grades_see_no_resolutions(client_of, closed, rater3, engineer):
+def test_raters_without_grades_see_no_resolutions(client_of, closed, rater3):
     assert documents(rater3, closed) == []
     assert "No resolved pairs to show" in read(client_of, rater3, closed)
     assert rounds_with_resolutions(rater3) == []
-    assert client_of(engineer).get(reverse("settled", args=[closed.uuid])).status_code == 403
 
 
-def test_the_api_returns_the_same(api_of, open_round, rater, rater2, engineer, lead):
+def test_the_api_returns_the_same(api_of, open_round, rater, rater2, lead):
     path = f"/api/v1/rounds/{open_round.uuid}/settled/"
     api = api_of(rater, ("rate",))
     assert api.get(path).json()["results"] == []
@@ -77,7 +76,6 @@ def test_the_api_returns_the_same(api_of, open_round, rater, rater2, engineer, l
     assert all(f"Why {row['document']['id']} fits." in row["reason"] for row in rows)
     names = [rater2.username, lead.username, *open_round.raters.values_list("pseudonym", flat=True)]
     assert [name for name in names if name in response.content.decode()] == []
-    assert api_of(engineer).get(path).status_code == 403
 
 
 def test_the_current_resolution_is_shown(closed, rater, lead):

@@ -9,6 +9,7 @@ from assay.core.errors import Closed, Conflict, NotValid
 from evaluation.models import Scoring
 from evaluation.scoring import scoring
 from judgments.archive import archive
+from judgments.guidelines import guidelines
 from judgments.models import AuditRow, Document, Pair, Round, Slot
 from judgments.rating import assignment
 from judgments.rounds import rounds
@@ -73,11 +74,8 @@ def test_an_archived_collection_is_not_on_the_home_page(stage, collection, clien
 
 
 def test_an_open_round_cannot_be_archived(stage, lead):
-    stage.queries()
-    stage.documents()
-    round_ = stage.round(runs=0)
     with pytest.raises(Conflict):
-        archive.archive("round", round_, actor=lead)
+        archive.archive("round", stage.listed(), actor=lead)
 
 
 def test_a_run_that_nothing_depends_on_is_deleted_with_its_scores_and_its_file(
@@ -122,7 +120,8 @@ def test_a_draft_with_its_pairs_its_pool_and_a_lone_document_are_deleted(stage, 
     pool = pools.draw_pool(
         collection, strategy="depth", runs=list(collection.runs.all()), parameters={"depth": 2}, actor=lead
     )
-    draft = pools.make_round(pool, name="Draft", guidelines=stage_guidelines(stage), actor=lead)
+    version = guidelines.add_version(collection, markdown="Grade what helps.", actor=lead)
+    draft = pools.make_round(pool, name="Draft", guidelines=version, actor=lead)
     assert archive.deletion("pool", pool).possible is False
     result = archive.deletion("round", draft)
     assert result.goes["pairs"] == 4
@@ -136,12 +135,6 @@ def test_a_draft_with_its_pairs_its_pool_and_a_lone_document_are_deleted(stage, 
     assert not Document.objects.filter(pk=lone.pk).exists()
 
 
-def stage_guidelines(stage):
-    from judgments.guidelines import guidelines
-
-    return guidelines.add_version(stage.collection, markdown="Grade what helps.", actor=stage.lead)
-
-
 def test_an_unknown_kind_and_another_collection_give_404(stage, collection, api_of, lead):
     stage.queries(1)
     answer = api_of(lead).post(f"{API}/archive/", payload("query", collection.queries.get()), format="json")
@@ -149,10 +142,7 @@ def test_an_unknown_kind_and_another_collection_give_404(stage, collection, api_
 
 
 def test_a_closed_round_is_reopened_with_a_reason_until_a_snapshot_holds_it(stage, collection, lead, api_of):
-    stage.queries()
-    stage.documents()
-    round_ = stage.round(runs=0)
-    round_ = rounds.close_round(round_, actor=lead)
+    round_ = rounds.close_round(stage.listed(), actor=lead)
     with pytest.raises(NotValid):
         rounds.reopen_round(round_, reason=" ", actor=lead)
     with pytest.raises(Closed):
@@ -177,9 +167,7 @@ def test_a_round_in_a_snapshot_stays_closed(stage, lead):
 
 
 def test_a_lead_who_could_read_the_grades_of_a_closed_round_does_not_rate_in_it_again(stage, lead):
-    stage.queries()
-    stage.documents()
-    round_ = stage.round(runs=0)
+    round_ = stage.listed()
     rounds.invite(round_, [lead], actor=lead)
     stage.graded(round_, lambda pair, place: 1)
     rounds.close_round(round_, actor=lead)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils.safestring import SafeString
 
+from judgments.documents import passages
 from judgments.documents.passages import MOST_TERMS, highlight, highlight_text
 from judgments.web.rich_text import document_html
 
@@ -46,8 +47,6 @@ def test_text_that_looks_like_a_tag_is_only_text():
 @pytest.mark.parametrize("many", [0, 100])
 def test_many_words_are_marked_as_a_few_are(monkeypatch, many):
     """A text that is made of the query's words is searched word by word, and comes out the same."""
-    from judgments.documents import passages
-
     monkeypatch.setattr(passages, "MANY", many)
     html = SafeString('<p title="jacke">Eine Regenjacke, Winterjacken &amp; jackett; jacke2, <b>Jacke</b></p>')
     assert passages.highlight(html, "jacke") == (

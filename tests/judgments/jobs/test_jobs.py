@@ -9,7 +9,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -18,8 +17,8 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from assay.core.errors import NotValid
 from assay.core.registry import Family
@@ -28,6 +27,7 @@ from judgments.imports import ingestion
 from judgments.jobs import jobs, storage
 from judgments.management.commands.work import lost_file
 from judgments.models import Job
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parents[3]
@@ -187,22 +187,7 @@ def test_the_result_of_two_concurrent_workers_is_stored_once(
 @pytest.mark.django_db(transaction=True)
 def test_of_many_workers_exactly_one_gets_a_job(collection: Any) -> None:
     job = Job.objects.create(collection=collection, kind="nobody", title="")
-    won: list[bool] = []
-    together = threading.Barrier(16)
-
-    def claim() -> None:
-        try:
-            together.wait()
-            won.append(jobs.claim(job))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=claim) for _ in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(won) == [False] * 15 + [True]
+    assert sorted(at_once(*[lambda: jobs.claim(job)] * 16)) == [False] * 15 + [True]
 
 
 @pytest.mark.slow
@@ -260,6 +245,4 @@ def test_a_worker_without_the_servers_files_refuses_to_start(collection: Any, le
 
 
 def test_jobs_queued_by_earlier_versions_find_their_function() -> None:
-    from django.utils.module_loading import import_string
-
     assert import_string("judgments.jobs.work_on_job") is jobs.work_on_job

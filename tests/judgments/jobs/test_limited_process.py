@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import signal
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pytest
 from assay.core.errors import BeyondLimits, Conflict, NotValid, TooMany, UnreadableInput
 from assay.formats.text_lines import Content
 from judgments.jobs import limited_process
+from tests.threads import at_once
 
 ENOUGH = limited_process.Limits(cpu=60, seconds=300, memory=1 << 30, expanded=1 << 30, lines=10**7)
 
@@ -87,16 +88,8 @@ def test_it_is_another_process_and_the_answer_comes_back() -> None:
 
 
 def test_many_at_once() -> None:
-    answers: dict[int, int] = {}
-    threads = [
-        threading.Thread(target=lambda n=n: answers.update({n: limited_process.call(double, n, limits=ENOUGH)}))
-        for n in range(20)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert answers == {number: 2 * number for number in range(20)}
+    answers = at_once(*(partial(limited_process.call, double, number, limits=ENOUGH) for number in range(20)))
+    assert answers == [2 * number for number in range(20)]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from assay.core.errors import Conflict, NotValid
 from judgments.machines import kinds
 from judgments.machines.calibration import calibration
-from judgments.machines.judge_runs import judge_runs, model_judges
+from judgments.machines.judge_runs import ensembles, judge_runs, model_judges
 from judgments.machines.judge_runs.judge_settings import Choice
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall
 from tests.judgments.machines.model_replies import choice_of, gone_on, grade, provider_at, started, with_texts
@@ -45,9 +45,8 @@ def server() -> Iterator[ModelServer]:
 
 
 def test_each_expected_answer_takes_one_call(
-    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any
+    provider: Any, round_: Any, server: ModelServer, lead: Any, commit: Any
 ) -> None:
-    provider = provider_at(server.url, collection, lead)
     choice = Choice(provider, "judge-1", kind="expected_answer", expected=EXPECTED, temperature=0.5, seed=9)
     estimate = judge_runs.estimate_run(round_, choice)
     # Three documents of q1 with two answers each, three of q2 with one.
@@ -64,12 +63,11 @@ def test_each_expected_answer_takes_one_call(
 
 
 def test_more_documents_repeat_no_answered_call(
-    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any
+    provider: Any, round_: Any, server: ModelServer, lead: Any, commit: Any
 ) -> None:
     stub = round_.pairs.get(document__doc_id="d1-3").document
     stub.stub = True
     stub.save()
-    provider = provider_at(server.url, collection, lead)
     run = started(round_, Choice(provider, "judge-1", kind="expected_answer", expected=EXPECTED), lead, commit)
     assert (run.state, len(server.requests)) == (State.DONE, 7)
     stub.stub = False
@@ -118,10 +116,7 @@ def test_another_text_metric_asks_nothing_anew(round_: Any, collection: Any, lea
         ({"kind": "graded"}, "prompt"),
     ],
 )
-def test_each_kind_requires_its_settings(
-    round_: Any, server: ModelServer, collection: Any, lead: Any, given: dict[str, Any], field: str
-) -> None:
-    provider = provider_at(server.url, collection, lead)
+def test_each_kind_requires_its_settings(provider: Any, round_: Any, given: dict[str, Any], field: str) -> None:
     with pytest.raises(NotValid) as refused:
         judge_runs.estimate_run(round_, Choice(provider, "judge-1", **given))
     assert set(refused.value.fields) == {field}
@@ -215,7 +210,6 @@ def test_a_judge_that_was_removed_takes_its_ensemble_with_it(round_: Any, lead: 
         inputs={**run.judge.inputs, "judges": ["6d7f0a44-0000-4000-8000-000000000000"]}
     )
     run.refresh_from_db()
-    from judgments.machines.judge_runs import ensembles
 
     with pytest.raises(Conflict, match="was removed"):
         ensembles.sayer(Judge.objects.get(pk=run.judge_id), round_)

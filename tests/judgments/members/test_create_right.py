@@ -25,12 +25,12 @@ ACCOUNT = {"username": "nina", "password1": "plenty-of-rain-42", "password2": "p
 
 @pytest.fixture
 def invited(settings: Any, collection: Any, lead: Any) -> Client:
-    """The browser of somebody who came in by a link that works once."""
+    """The browser of somebody who came in by a link that works once, and asked for more than its form offers."""
     settings.INVITE_LINKS = True
     _, text = invite_links.make(collection, actor=lead)
     client = Client()
     client.post("/invite/", {"code": text})
-    client.post("/invite/", ACCOUNT)
+    client.post("/invite/", {**ACCOUNT, "can_create_collections": "on", "is_staff": "on"})
     assert User.objects.filter(username="nina").exists()
     return client
 
@@ -56,12 +56,7 @@ def test_an_invited_rater_creates_none(invited: Client) -> None:
     assert not Membership.objects.filter(user__username="nina", role="lead").exists()
 
 
-def test_no_form_of_an_account_gives_the_right(settings: Any, collection: Any, lead: Any) -> None:
-    settings.INVITE_LINKS = True
-    _, text = invite_links.make(collection, actor=lead)
-    client = Client()
-    client.post("/invite/", {"code": text})
-    client.post("/invite/", {**ACCOUNT, "can_create_collections": "on", "is_staff": "on"})
+def test_no_form_of_an_account_gives_the_right(invited: Client) -> None:
     made = User.objects.get(username="nina")
     assert (made.can_create_collections, made.is_staff) == (False, False)
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from assay.core.errors import AssayError, Conflict, NotFound, NotValid
+from assay.core.errors import Conflict, NotFound, NotValid
 from judgments.members import collections, invite_links, login_limits
 from judgments.models import AuditRow, InviteLink, LoginTries, Membership, Role, Round, User
 from judgments.rounds import rounds
+from tests.threads import at_once
 
 MOST_TRIES = int(login_limits.INVITATION.free)
 pytestmark = pytest.mark.django_db
@@ -124,24 +124,9 @@ def test_a_link_that_is_used_meanwhile_makes_no_account(link: tuple[InviteLink, 
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_at_once_one_comes_in(link: tuple[InviteLink, str]) -> None:
-    outcomes: list[str] = []
-    start = threading.Barrier(2)
-
-    def run(name: str) -> None:
-        start.wait()
-        try:
-            outcomes.append(invite_links.accept(link[0].digest, username=name, password=PASSWORD)[0].username)
-        except AssayError as error:
-            outcomes.append(type(error).__name__)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(name,)) for name in ("nina", "nils")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(outcomes)[0] == "NotFound"
+    names = ("nina", "nils")
+    ends = at_once(*(partial(invite_links.accept, link[0].digest, username=name, password=PASSWORD) for name in names))
+    assert sorted(isinstance(end, NotFound) for end in ends) == [False, True]
     assert User.objects.filter(username__in=["nina", "nils"]).count() == 1
 
 

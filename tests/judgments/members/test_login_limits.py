@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from assay.core.errors import TooMany
 from judgments.members import login_limits
 from judgments.models import LoginTries
 from judgments.web.client_address import client_address
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 FREE = int(login_limits.NAME_FROM_ADDRESS.free)
@@ -187,26 +190,15 @@ def test_the_old_password_is_guessed_no_faster(client_of: Any, lead: Any) -> Non
 @pytest.mark.django_db(transaction=True)
 def test_many_tries_at_once_count_each(make_user: Any) -> None:
     make_user("lena")
-    together = threading.Barrier(16)
-    passed: list[bool] = []
 
-    def guess() -> None:
-        together.wait()
-        try:
-            with login_limits.attempt(None, "lena", "API"):
-                passed.append(True)
-                raise ValueError
-        except (ValueError, TooMany):
-            pass
-        finally:
-            connection.close()
+    def guess() -> bool:
+        with suppress(ValueError), login_limits.attempt(None, "lena", "API"):
+            raise ValueError
+        return True
 
-    threads = [threading.Thread(target=guess) for _ in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(passed) == FREE
+    ends = at_once(*[guess] * 16)
+    assert {type(end) for end in ends} == {bool, TooMany}
+    assert ends.count(True) == FREE
 
 
 @pytest.mark.both_databases
@@ -263,27 +255,12 @@ def test_an_office_logs_in_at_once(settings: Any, make_user: Any) -> None:
     names = [f"rater{number}" for number in range(12)]
     for name in names:
         make_user(name)
-    together = threading.Barrier(len(names))
-    statuses: list[int] = []
-
-    def log_in(name: str) -> None:
-        together.wait()
-        try:
-            statuses.append(by_page(name, "pass", "198.51.100.1").status_code)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=log_in, args=(name,)) for name in names]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert statuses == [302] * len(names)
+    answers = at_once(*(partial(by_page, name, "pass", "198.51.100.1") for name in names))
+    assert [answer.status_code for answer in answers] == [302] * len(names)
 
 
-def test_the_admins_own_page_guesses_no_old_password_either(client_of: Any, make_user: Any) -> None:
-    operator = client_of(make_user("oskar", is_staff=True, is_superuser=True))
-    assert operator.get("/admin/password_change/").url == "/password/"
+def test_the_admins_own_page_guesses_no_old_password_either(client_of: Any, operator: Any) -> None:
+    assert client_of(operator).get("/admin/password_change/").url == "/password/"
 
 
 def test_old_counters_go(make_user: Any) -> None:

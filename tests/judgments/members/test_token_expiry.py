@@ -84,18 +84,16 @@ def test_ones_own_new_password_revokes(text: str, client_of: Any, lead: Any) -> 
     assert AuditRow.objects.filter(verb="tokens.revoke_all", target_uuid=lead.uuid).count() == 1
 
 
-def test_a_password_set_by_an_operator_revokes(text: str, client_of: Any, make_user: Any, lead: Any) -> None:
-    operator = client_of(make_user("oskar", is_staff=True, is_superuser=True))
+def test_a_password_set_by_an_operator_revokes(text: str, client_of: Any, operator: Any, lead: Any) -> None:
     address = reverse("admin:auth_user_password_change", args=[lead.pk])
     form_values = {"password1": NEW, "password2": NEW, "usable_password": "true"}
-    assert operator.post(address, form_values).status_code == 302
+    assert client_of(operator).post(address, form_values).status_code == 302
     assert not opens(text)
 
 
-def test_a_password_that_an_operator_switches_off_revokes(text: str, client_of: Any, make_user: Any, lead: Any) -> None:
-    operator = client_of(make_user("oskar", is_staff=True, is_superuser=True))
+def test_a_password_that_an_operator_switches_off_revokes(text: str, client_of: Any, operator: Any, lead: Any) -> None:
     address = reverse("admin:auth_user_password_change", args=[lead.pk])
-    assert operator.post(address, {"usable_password": "false", "unset-password": "1"}).status_code == 302
+    assert client_of(operator).post(address, {"usable_password": "false", "unset-password": "1"}).status_code == 302
     assert not opens(text)
 
 

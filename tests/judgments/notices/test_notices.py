@@ -11,7 +11,7 @@ import pytest
 from judgments.events.events import VISIBILITY, emit
 from judgments.events.kinds import KINDS
 from judgments.members import collections
-from judgments.models import Collection, Membership, Notice, Role, User
+from judgments.models import Collection, Membership, Notice, Role
 from judgments.notices import notices, preferences
 from judgments.notices.preferences import Wish
 from judgments.rounds import rounds
@@ -33,13 +33,6 @@ def happens(collection: Collection, kind: str, **more: Any) -> None:
 
 def readers() -> set[str]:
     return set(Notice.objects.values_list("user__username", flat=True))
-
-
-@pytest.fixture
-def lead2(collection: Collection, make_user: Callable[..., User]) -> User:
-    user = make_user("lars")
-    Membership.objects.create(collection=collection, user=user, role=Role.LEAD)
-    return user
 
 
 @pytest.fixture

@@ -9,10 +9,11 @@ import pytest
 
 from assay.core.errors import Conflict, NotValid
 from assay.quality.finding import Numbers, Side, grown
-from judgments.models import AuditRow, Round, RoundRater
+from judgments.models import AuditRow, Round
 from judgments.quality import checks
 from judgments.rating import assignment
 from tests.cached_rows import cached_fixture
+from tests.world import pseudonym
 
 pytestmark = pytest.mark.django_db
 Make = Callable[..., Any]
@@ -34,10 +35,6 @@ def go_on(round_: Round, rater: Any, answer: Make, number: int, grade: Any = lam
         for pair in batch:
             answer(round_, rater, pair, grade(pair))
         number -= len(batch)
-
-
-def name(round_: Round, rater: Any) -> str:
-    return RoundRater.objects.get(round=round_, user=rater).pseudonym
 
 
 def report(round_: Round, rater: Any, lead: Any) -> Any:
@@ -112,7 +109,7 @@ def test_only_markedly_higher_numbers_raise_a_new_alert(
 
 
 def test_on_the_page_and_by_api(client_of: Make, api_of: Make, round_: Round, rater2: Any, lead: Any) -> None:
-    client, one = client_of(lead), name(round_, rater2)
+    client, one = client_of(lead), pseudonym(round_, rater2)
     path, api = f"/rounds/{round_.uuid}/quality/{one}/", f"/api/v1/rounds/{round_.uuid}/raters/{one}/alarms/same-grade/"
     without = client.post(f"{path}alarms/same-grade/", {"note": ""}, follow=True).content.decode()
     assert "needs a note" in without
@@ -139,12 +136,11 @@ def test_on_the_page_and_by_api(client_of: Make, api_of: Make, round_: Round, ra
 
 def test_leads_who_may_still_grade_see_no_notes(
     client_of: Make,
-    collection: Any,
-    make_user: Make,
     make_round: Make,
     rater: Any,
     rater2: Any,
     lead: Any,
+    lead2: Any,
     rate_all: Make,
     answer: Make,
 ) -> None:
@@ -152,11 +148,9 @@ def test_leads_who_may_still_grade_see_no_notes(
     rate_all(made, rater, lambda pair: pair.position % 3)
     rate_all(made, rater2, 3)
     go_on(made, lead, answer, 60, lambda pair: pair.position % 3)
-    other = make_user("lars")
-    collection.memberships.create(user=other, role="lead")
-    look(made, rater2, other, note="3 for d20-5.")
-    page = client_of(lead).get(f"/rounds/{made.uuid}/quality/{name(made, rater2)}/").content.decode()
+    look(made, rater2, lead2, note="3 for d20-5.")
+    page = client_of(lead).get(f"/rounds/{made.uuid}/quality/{pseudonym(made, rater2)}/").content.decode()
     assert "Reviewed by lars" in page
     assert "d20-5" not in page
     assert "d20-5" not in str(client_of(lead).get(f"/rounds/{made.uuid}/quality/?format=json").json())
-    assert "d20-5" in client_of(other).get(f"/rounds/{made.uuid}/quality/{name(made, rater2)}/").content.decode()
+    assert "d20-5" in client_of(lead2).get(f"/rounds/{made.uuid}/quality/{pseudonym(made, rater2)}/").content.decode()

@@ -365,11 +365,6 @@ def test_a_body_that_makes_no_round(api_of: Any, lead: Any, collection: Any, cha
     assert not Document.answers.exists()
 
 
-def test_only_a_lead_makes_them(api_of: Any, engineer: Any, rater: Any, outsider: Any, collection: Any) -> None:
-    statuses = [api_of(one).post(ROUNDS, BODY, format="json").status_code for one in (engineer, rater, outsider)]
-    assert statuses == [403, 403, 404]
-
-
 def test_a_batch_of_answers_asks_the_database_as_often_as_one_of_documents(
     make: Any, make_round: Any, rater: Any, api_of: Any, django_assert_max_num_queries: Any
 ) -> None:

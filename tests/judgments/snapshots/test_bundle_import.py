@@ -48,11 +48,6 @@ def bundle(frozen: Snapshot) -> dict[str, bytes]:
     return unzipped(snapshots.export(frozen, "bundle")[1])
 
 
-@pytest.fixture
-def elsewhere(lead: Any) -> Collection:
-    return collections.create_collection(actor=lead, slug="elsewhere", name="Elsewhere")
-
-
 def unzipped(body: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(body)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}

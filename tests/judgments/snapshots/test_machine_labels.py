@@ -9,9 +9,14 @@ import pytest
 
 from assay.core.errors import NotValid
 from judgments.machines.judge_runs import model_judges
-from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall
+from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.models import Judge, MachineJudgment
+from judgments.rating import assignment
 from judgments.rounds import rounds
 from judgments.snapshots import final_labels, snapshots
+from tests.judgments.machines.calibration.audit_example import judged_by
+from tests.judgments.machines.model_replies import started
+from tests.world import grade_together
 
 pytestmark = pytest.mark.django_db
 
@@ -22,29 +27,13 @@ def round_(make_round: Callable[..., Any], rater: Any) -> Any:
     return make_round(queries=16, documents=6, raters=[rater], ratings_per_pair=1)
 
 
-def judged(round_: Any, grade: Any, *, model: str = "m", share: float = 0.5) -> JudgeRun:
-    judge, _ = Judge.objects.get_or_create(collection=round_.collection, name="graded-v1 m 12345678", kind="graded")
-    run = JudgeRun.objects.create(round=round_, judge=judge, cap_calls=1_000, audit_share=share, seed=7)
-    for pair in round_.pairs.select_related("query", "document"):
-        word = {"outcome": "graded", "grade": grade(pair)}
-        call = ModelCall.objects.create(
-            run=run, judge=judge, pair=pair, purpose="pair", key=f"{pair.pk:064}", prompt_sha256="",
-            requested_model=model, model_answered=model, **word,
-        )  # fmt: skip
-        MachineJudgment.objects.create(judge=judge, pair=pair, call=call, **word)
-    return run
-
-
 def settled(round_: Any, **how: Any) -> final_labels.LabelSet:
     how = {"rule": "median", "merge": "newest", "sources": ["human"], **how}
     return final_labels.compute_labels(round_.collection, [round_], **how)
 
 
 def test_human_else_machine_marks_what_no_person_gave(round_: Any, lead: Any, rater: Any, rate_all: Any) -> None:
-    from judgments.rating import assignment
-    from tests.world import grade_together
-
-    run = judged(round_, lambda pair: 1)
+    run = judged_by(round_, lambda pair: 1)
     batch = assignment.claim_batch(round_, rater=rater, size=5)
     grade_together(round_, rater, {pair.uuid: 3 for pair in batch})
     assert {one.column for one in settled(round_).labels} == {final_labels.HUMAN}
@@ -69,9 +58,6 @@ def test_human_else_machine_marks_what_no_person_gave(round_: Any, lead: Any, ra
 def test_several_judges_together_are_a_machine_too(
     round_: Any, lead: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    from judgments.machines.judge_runs.judge_settings import Choice
-    from tests.judgments.machines.model_replies import started
-
     one, other = (Judge.objects.create(collection=round_.collection, name=f"judge {at}", kind="test") for at in (1, 2))
     for judge in (one, other):
         for pair in round_.pairs.all():

@@ -19,10 +19,12 @@ from django.db import DatabaseError, connection, transaction
 from assay.cli import main
 from assay.core.errors import AssayError, Conflict, NotFound, NotValid
 from judgments.agreement import resolutions
+from judgments.guidelines import guidelines
 from judgments.models import AuditRow, Judge, MachineJudgment, Snapshot
 from judgments.rating import assignment
 from judgments.snapshots import final_labels, snapshots
 from tests.cached_rows import cached_fixture
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -178,8 +180,6 @@ def test_freezing_without_labels_is_refused(make_round: Callable[..., Any], rate
 def test_the_newest_round_wins_and_other_guidelines_can_be_refused(
     rated: Any, make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, lead: Any
 ) -> None:
-    from judgments.guidelines import guidelines
-
     guidelines.add_version(rated.collection, markdown="Grade anew.", actor=lead)
     second = make_round(queries=1, documents=1, raters=[rater], name="Round 2", ratings_per_pair=1)
     rate_all(second, rater, 3)
@@ -232,25 +232,8 @@ def test_an_answer_waits_until_a_bundle_is_whole(
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_snapshots_of_one_name_at_once_the_slower_is_refused(freeze: Callable[..., Snapshot]) -> None:
-    ends: list[str] = []
-    together = threading.Barrier(2)
-
-    def try_to() -> None:
-        try:
-            together.wait()
-            freeze("autumn")
-            ends.append("frozen")
-        except Conflict:
-            ends.append("refused")
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=try_to) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(ends) == ["frozen", "refused"]
+    ends = at_once(*[lambda: freeze("autumn")] * 2)
+    assert sorted(isinstance(end, Conflict) for end in ends) == [False, True]
 
 
 def test_the_labels_can_be_made_again_from_the_ratings(

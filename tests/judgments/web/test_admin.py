@@ -16,11 +16,6 @@ from judgments.models.fields import EventModel
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def operator(make_user: Any) -> Any:
-    return make_user("oskar", is_staff=True, is_superuser=True)
-
-
 def _page(model: Any, act: str = "changelist", *args: Any) -> str:
     return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{act}", args=args)
 

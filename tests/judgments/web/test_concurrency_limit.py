@@ -14,6 +14,7 @@ from assay.core.errors import Busy
 from judgments.models import LoginTries
 from judgments.web import concurrency_limit
 from judgments.web.concurrency_limit import Turns
+from tests.threads import at_once
 
 
 def test_no_more_at_once_than_there_are_turns() -> None:
@@ -31,11 +32,7 @@ def test_no_more_at_once_than_there_are_turns() -> None:
             with lock:
                 working -= 1
 
-    threads = [threading.Thread(target=work) for _ in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[work] * 12)
     assert most == 2
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
+from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from judgments.models import Collection
 from tests.test_access_matrix import LINES, WHO, address
+from tests.threads import at_once
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -80,16 +80,9 @@ def test_every_changeable_object_has_an_etag(world: World, lead: Any, api_of: An
 @pytest.mark.django_db(transaction=True)
 def test_of_concurrent_changes_one_is_made(collection: Any, lead: Any, api_of: Any) -> None:
     clients = [api_of(lead) for _ in range(4)]
-    etag, statuses = clients[0].get(SHOP)["ETag"], []
-
-    def change(number: int) -> None:
-        sent = clients[number].patch(SHOP, {"name": f"Name {number}"}, format="json", headers={"If-Match": etag})
-        statuses.append(sent.status_code)
-        connection.close()
-
-    threads = [threading.Thread(target=change, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(statuses) == [200, 412, 412, 412]
+    headers = {"If-Match": clients[0].get(SHOP)["ETag"]}
+    changes = (
+        partial(client.patch, SHOP, {"name": f"Name {number}"}, format="json", headers=headers)
+        for number, client in enumerate(clients)
+    )
+    assert sorted(sent.status_code for sent in at_once(*changes)) == [200, 412, 412, 412]

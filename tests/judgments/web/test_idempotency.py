@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 import uuid
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.utils import timezone
 
 from judgments.jobs import jobs
 from judgments.models import ApiToken, IdempotentRequest, Membership, QueryGroup
 from judgments.web import idempotency
+from tests.threads import at_once
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -140,17 +140,8 @@ def test_keys_expire_after_a_day(collection: Any, lead: Any, api_of: Any) -> Non
 
 @pytest.mark.django_db(transaction=True)
 def test_of_concurrent_requests_one_creates(collection: Any, lead: Any, api_of: Any) -> None:
-    clients, statuses = [api_of(lead) for _ in range(4)], []
-
-    def create(number: int) -> None:
-        statuses.append(send(clients[number]).status_code)
-        connection.close()
-
-    threads = [threading.Thread(target=create, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    clients = [api_of(lead) for _ in range(4)]
+    statuses = [sent.status_code for sent in at_once(*(partial(send, client) for client in clients))]
     assert 201 in statuses
     assert set(statuses) <= {201, 409}
     assert collection.declarations.count() == 1

@@ -18,12 +18,7 @@ from pooling.connectors import connections
 from pooling.models import Connector
 from tests.assay.connectors.bad_engine import SECRET, BadEngine
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.CONNECTOR_HOSTS, settings.CONNECTOR_NETWORKS = ["127.0.0.1", "localhost"], ["127.0.0.0/8", "::1/128"]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("engines_allowed")]
 
 
 @pytest.fixture

@@ -23,8 +23,7 @@ QUERIES = 12
 
 
 @pytest.fixture(autouse=True)
-def _quick(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.CONNECTOR_HOSTS, settings.CONNECTOR_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+def _quick(engines_allowed: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetching, "PART", 2)
 
 

@@ -168,8 +168,8 @@ def test_the_command_grants_lists_and_revokes(other: Collection, settings: Any) 
             run(*wrong)
 
 
-def test_an_operator_grants_in_the_admin(client_of: Any, make_user: Any, other: Collection) -> None:
-    client = client_of(make_user("oskar", is_staff=True, is_superuser=True))
+def test_an_operator_grants_in_the_admin(client_of: Any, operator: Any, other: Collection) -> None:
+    client = client_of(operator)
     form_data = {"collection": other.pk, "kind": "connector-host", "value": "search.example.com"}
     assert client.post("/admin/judgments/grant/add/", {**form_data, "value": "http://x/"}).status_code == 200
     assert not other.grants.exists()

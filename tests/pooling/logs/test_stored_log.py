@@ -14,6 +14,9 @@ import pytest
 from django.utils import timezone
 
 from assay.core.errors import Conflict, NotValid, UnreadableInput
+from assay.formats import sniff
+from assay.formats.log_blocks import open_log
+from assay.sampling.column_counting import count_stream
 from judgments.imports import ingestion
 from judgments.jobs import storage
 from judgments.models import Upload
@@ -86,10 +89,6 @@ def texts_of(paths: set[Path]) -> str:
 def test_a_stored_log_has_no_personal_data_and_equal_counts(
     keep: Store, content: str, name: str, format: str, storage_folder: str
 ) -> None:
-    from assay.formats import sniff
-    from assay.formats.log_blocks import open_log
-    from assay.sampling.column_counting import count_stream
-
     there = files(storage_folder)
     log = keep(content, name)
     (made,) = files(storage_folder) - there

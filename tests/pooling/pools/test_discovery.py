@@ -17,6 +17,7 @@ from judgments.rating import assignment, submission
 from judgments.rounds import rounds
 from pooling.pools import discovery
 from pooling.pools.views.discovery import HIGH, WIDE, discovery_curve
+from pooling.runs import runs as stored_runs
 from tests.pooling.pools.growing_round import choose_all, make_growing, rate, relevant
 
 Grow = Callable[..., Any]
@@ -76,7 +77,6 @@ def test_the_curve_follows_the_order_of_judging(grow: Grow, rater: Any, rater2: 
     assert result.relevant == tuple(sum(good[: at + 1]) for at in range(len(good)))
     assert len(first) == len(second) == 12
     # The union of both runs, depth by depth, counted from the files.
-    from pooling.runs import runs as stored_runs
 
     tables = [stored_runs.ranked(run).to_dict() for run in row.pool.runs.all()]
     for one in result.depths[:30:7]:

@@ -9,6 +9,7 @@ import pytest
 from assay.core.errors import Conflict, NotValid
 from judgments.jobs import jobs
 from judgments.models import AuditRow, Document
+from judgments.rating import assignment, submission
 from pooling.models import Pool
 from pooling.pools import pools
 from pooling.pools.effort import Pace, pace
@@ -60,12 +61,9 @@ def test_a_list_that_names_an_unknown_query_stores_nothing(example: Any, lead: A
     assert not Pool.objects.exists()
 
 
-def test_runs_of_another_collection_are_refused(example: Any, lead: Any) -> None:
-    from judgments.members.collections import create_collection
-
-    other = create_collection(actor=lead, name="Other", slug="other", description="")
+def test_runs_of_another_collection_are_refused(example: Any, elsewhere: Any, lead: Any) -> None:
     with pytest.raises(NotValid, match="belong to another collection"):
-        pools.draw_pool(other, strategy="depth", actor=lead, runs=list(example.runs.all()))
+        pools.draw_pool(elsewhere, strategy="depth", actor=lead, runs=list(example.runs.all()))
 
 
 def test_judged_pairs_can_be_left_out(open_round: Any, pool: Any, lead: Any, rater: Any) -> None:
@@ -115,8 +113,6 @@ def test_a_list_reads_back_as_it_was_written() -> None:
 
 def _grade_all(round_: Any, rater: Any) -> None:
     import uuid
-
-    from judgments.rating import assignment, submission
 
     for pair in assignment.claim_batch(round_, rater=rater):
         submission.submit(round_, submission.Answer(uuid.uuid4(), pair.uuid, 2), rater=rater)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from assay.core.errors import Conflict, NotValid
 from assay.strategies.pool import build_pool
@@ -24,6 +22,7 @@ from pooling.pools import refill_job as due_queries
 from pooling.runs import runs as stored_runs
 from pooling.runs.known_pairs import wording
 from tests.pooling.pools.growing_round import choose_all, make_growing, rate, relevant
+from tests.threads import at_once
 
 Grow = Callable[..., Refill]
 pytestmark = pytest.mark.django_db
@@ -295,24 +294,10 @@ def test_the_job_is_queued_once_when_pairs_are_wanted(
 @pytest.mark.django_db(transaction=True)
 def test_of_workers_at_once_one_takes_each_step(grow: Grow, rater: Any) -> None:
     row = grow(most_pairs=90, pairs_per_query=None)
-    failed: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            choose_all(row)
-        except BaseException as error:
-            failed.append(error)
-        finally:
-            connection.close()
-
     for _ in range(4):
         rate(row.round, rater, size=9)
-        threads = [threading.Thread(target=work) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert failed == []
+        ends = at_once(*[lambda: choose_all(row)] * 3)
+        assert {type(end) for end in ends} == {int}
     added = sum(row.asked.values_list("added", flat=True))
     assert row.round.pairs.count() == 12 + added == row.pool.entries.count()
     # One worker alone would have chosen no more: each step found what the one before had left.

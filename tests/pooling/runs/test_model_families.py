@@ -6,6 +6,7 @@ import io
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
 from judgments.imports import ingestion
 from judgments.machines.judge_runs import kinship
@@ -46,8 +47,6 @@ def test_it_is_declared_afterwards_and_on_record(api: Any, collection: Any) -> N
 
 
 def test_pages_ask_for_it(collection: Any, engineer: Any, client_of: Any) -> None:
-    from django.urls import reverse
-
     file = io.BytesIO(b"q1 Q0 d1 1 2.5 x\n")
     upload = ingestion.receive(collection, kind="runs", file=file, filename="ours.run", actor=engineer)
     client, here = client_of(engineer), reverse("upload", args=[upload.uuid])

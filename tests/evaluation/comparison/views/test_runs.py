@@ -26,10 +26,7 @@ API = "/api/v1/collections/shop/scores/compare/"
 @cached_fixture
 def snapshot(stage, collection):
     """The labels of `Stage.whole_way`, imported: rating takes longer, and no test here asks who rated."""
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
+    stage.systems()
     return _imported(stage, collection)
 
 
@@ -188,10 +185,7 @@ def test_page_says_difference_chance_and_holes(three, get):
 
 
 def test_fewer_than_six_queries_are_not_tested(stage, collection, engineer, get):
-    stage.queries(5)
-    stage.documents()
-    stage.run("bm25", "0123", 5)
-    stage.run("neural", "1045", 5)
+    stage.systems(5)
     scoring.score_runs(_imported(stage, collection), list(collection.runs.all()), actor=engineer)
     html = get().content.decode()
     assert "not tested" in html

@@ -17,9 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def connect(collection: Any, engineer: Any, bad_engine: BadEngine, settings: Any) -> Callable[[str], Connector]:
-    settings.CONNECTOR_HOSTS, settings.CONNECTOR_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-
+def connect(collection: Any, engineer: Any, bad_engine: BadEngine, engines_allowed: None) -> Callable[[str], Connector]:
     def make(word: str) -> Connector:
         given = {"address": bad_engine.at(word)}
         return connections.add(collection, actor=engineer, name=word, kind="json-http", given=given)

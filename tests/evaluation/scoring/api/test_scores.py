@@ -102,12 +102,6 @@ def test_level_and_method_are_taken(score: Any) -> None:
     assert metrics["AP"] == {"level": 0.9, "method": "bca"}
 
 
-@pytest.mark.parametrize(("options", "field"), [({"level": 2}, "level"), ({"method": "magic"}, "method")])
-def test_an_interval_that_cannot_be_made(score: Any, options: Any, field: str) -> None:
-    response = score(**options)
-    assert (response.status_code, set(response.json()["error"]["fields"])) == (400, {field})
-
-
 def test_a_snapshot_that_is_no_id(score: Any, engineer: Any, api_of: Any) -> None:
     assert api_of(engineer).get(f"{SCORES}?snapshot=x").status_code == 400
 

@@ -20,11 +20,6 @@ API = "/api/v1/collections/shop/scores/history/"
 
 
 @pytest.fixture
-def first(stage):
-    return stage.whole_way()
-
-
-@pytest.fixture
 @cached_fixture
 def two(stage, collection, lead, engineer):
     """A second round over one more run's documents, where d4 of every query counts 3 now; both snapshots are scored."""
@@ -48,15 +43,15 @@ def test_nothing_scored(collection, get):
     assert "No scores" in get().content.decode()
 
 
-def test_a_snapshot_on_which_nothing_was_scored_offers_no_empty_choice(first, get):
+def test_a_snapshot_on_which_nothing_was_scored_offers_no_empty_choice(snapshot, get):
     html = get().content.decode()
     assert "No scores" in html
     assert '<h1 dir="auto">Scores over time</h1>' in html
     assert 'id="metric"' not in html
 
 
-def test_one_snapshot(first, collection, engineer, get):
-    scoring.score_runs(first, list(collection.runs.all()), actor=engineer)
+def test_one_snapshot(snapshot, collection, engineer, get):
+    scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer)
     html = get().content.decode()
     assert "There is only one snapshot." in html
     assert "the first snapshot" in html

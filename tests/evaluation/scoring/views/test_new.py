@@ -139,12 +139,7 @@ def test_run_that_answers_nothing_is_named(stage, collection, web, form_data):
     assert "astray" in response.content.decode()
 
 
-def test_a_collection_without_runs(stage, web):
-    stage.queries()
-    stage.documents()
-    round_ = stage.round(runs=0)
-    stage.graded(round_, lambda pair, place: 1)
-    stage.frozen(round_)
+def test_a_collection_without_runs(without_runs, web):
     assert "No runs to score" in web.get(PAGE).content.decode()
 
 

@@ -113,12 +113,7 @@ def test_raters_see_no_grade_score_or_history_of_open_pairs(stage, snapshot, sco
         assert "reasons-of-a-machine" not in text
 
 
-def test_without_a_run_or_a_score(stage, collection, engineer, get):
-    stage.queries()
-    stage.documents()
-    round_ = stage.round(runs=0)
-    stage.graded(round_, lambda pair, place: 1)
-    stage.frozen(round_)
+def test_without_a_run_or_a_score(without_runs, get):
     html = get().content.decode()
     assert "No results for this query yet" in html
     assert "Scores of this query" not in html

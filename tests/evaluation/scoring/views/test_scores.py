@@ -16,7 +16,6 @@ from evaluation.freshness import freshness
 from evaluation.scoring import scoring, stored_scores
 from judgments.models import Document, Job
 from judgments.rounds import rounds
-from pooling.pools import pools
 from tests.evaluation.stage import by_digit
 
 pytestmark = pytest.mark.django_db
@@ -32,12 +31,7 @@ def test_before_a_snapshot(collection, get):
     assert "No snapshot yet" in get().content.decode()
 
 
-def test_before_a_run(stage, get):
-    stage.queries()
-    stage.documents()
-    round_ = stage.round(runs=0)
-    stage.graded(round_, lambda pair, place: 1)
-    stage.frozen(round_)
+def test_before_a_run(without_runs, get):
     assert "No runs to score" in get().content.decode()
 
 
@@ -58,10 +52,7 @@ def test_unknown_snapshot(scored, get):
 
 
 def test_an_undefined_interval_has_a_reason(stage, collection, engineer, get):
-    stage.queries(2)
-    stage.documents()
-    stage.run("bm25", "0123", 2)
-    stage.run("neural", "1045", 2)
+    stage.systems(2)
     round_ = stage.round()
     stage.graded(round_, lambda pair, place: 1)
     scoring.score_runs(stage.frozen(round_), list(collection.runs.all()), actor=engineer)
@@ -124,10 +115,7 @@ def test_without_a_baseline_runs_are_compared_with_the_best_in_words(scored, get
 
 
 def test_by_tier_and_by_traffic(stage, collection, engineer, get):
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
+    stage.systems()
     collection.queries.update(tier="tail", weight=1.0, probability=0.5)
     collection.queries.filter(query_id="q00").update(tier="head")
     round_ = stage.round()
@@ -168,15 +156,10 @@ def test_a_job_under_way_and_one_that_failed(scored, snapshot, collection, engin
     assert "It went wrong." in get().content.decode()
 
 
-def test_raters_see_no_scores_of_their_open_queries(stage, snapshot, scored, client_of, lead, rater):
+def test_raters_see_no_scores_of_their_open_queries(stage, snapshot, scored, client_of, lead):
     """The numbers that the lead is shown are over the queries that are not theirs to grade, in every form."""
     stage.queries(13)  # one more query, which is the whole of the new round
-    given = [("q01", "d0")]
-    pool = pools.draw_pool(stage.collection, strategy="list", runs=[], parameters={"pairs": given}, actor=lead)
-    made = pools.make_round(
-        pool, actor=lead, name="Round 2", guidelines=stage.collection.guidelines.first(), raters=[rater]
-    )
-    rounds.invite(rounds.open_round(made, actor=lead), [lead], actor=lead)
+    rounds.invite(stage.round(name="Round 2", pairs=[("q01", "d0")], raters=1), [lead], actor=lead)
     client = client_of(lead)
     html = client.get(PAGE).content.decode()
     assert "1 query is hidden because" in html

@@ -80,15 +80,6 @@ def test_confusion_counts_each_two_raters(client_of, open_round, lead, rater, ra
     assert sum(cell["n"] for _, cells in confusion["rows"] for cell in cells if cell) == 20
 
 
-def test_leads_who_rate_see_no_single_pair(client_of, make_round, lead, rater, rater2, rate_all):
-    round_ = make_round(raters=[lead, rater, rater2], ratings_per_pair=3)
-    rate_all(round_, rater, grade=place)
-    rate_all(round_, rater2, grade=near)
-    response = page(client_of(lead), round_)
-    assert response.context["confusion"]["n"] == 0
-    assert "You rate in this round" in response.content.decode()
-
-
 def test_files_hold_every_coefficient(client_of, open_round, engineer, rater, rater2, rate_all):
     rate_all(open_round, rater, grade=place)
     rate_all(open_round, rater2, grade=near)
@@ -97,10 +88,6 @@ def test_files_hold_every_coefficient(client_of, open_round, engineer, rater, ra
     lines = page(client, open_round, "?format=csv").content.decode().splitlines()
     assert lines[0] == "coefficient,a,b,value,low,high,n,reason"
     assert len(lines) == 1 + 10 + 3
-
-
-def test_raters_and_outsiders_stay_out(client_of, open_round, rater, outsider):
-    assert [page(client_of(user), open_round).status_code for user in (rater, outsider)] == [403, 404]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +112,7 @@ def decided(make_round, rater, rater2, rate_all):
     return round_
 
 
-def test_the_rounds_own_gate_decides_and_a_lead_moves_it(client_of, decided, lead, engineer):
+def test_the_rounds_own_gate_decides_and_a_lead_moves_it(client_of, decided, lead):
     client = client_of(lead)
     assert page(client, decided).context["gate"].state == "passed"
     address = reverse("round_gate", args=[decided.uuid])
@@ -138,7 +125,6 @@ def test_the_rounds_own_gate_decides_and_a_lead_moves_it(client_of, decided, lea
         client.post(address, wrong)
     decided.refresh_from_db()
     assert (decided.gate_coefficient, decided.gate_threshold) == ("cohen-unweighted", 0.99)
-    assert client_of(engineer).post(address, {"coefficient": "ac1", "threshold": "0"}).status_code == 403
 
 
 def test_parts_by_grade_tier_and_query(client_of, decided, lead, engineer):
@@ -154,12 +140,14 @@ def test_parts_by_grade_tier_and_query(client_of, decided, lead, engineer):
     assert "0,1," in page(client, decided, "?format=grades").content.decode()
 
 
-def test_leads_who_rate_see_no_agreement_by_query(client_of, make_round, lead, rater, rater2, rate_all):
+def test_leads_who_rate_see_no_single_pair_or_query(client_of, make_round, lead, rater, rater2, rate_all):
     round_ = make_round(raters=[lead, rater, rater2], ratings_per_pair=3)
     rate_all(round_, rater, grade=place)
     rate_all(round_, rater2, grade=near)
     response = page(client_of(lead), round_)
     assert (response.context["by_query"], response.context["by_grade"], response.context["queries"]) == ([], [], 0)
+    assert response.context["confusion"]["n"] == 0
+    assert "You rate in this round" in response.content.decode()
     body = page(client_of(lead), round_, "?format=json").json()
     assert (body["confusion"], body["grades"], body["shares"]) == ([], [], [])
 

@@ -10,9 +10,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from judgments.guidelines import guidelines
 from judgments.home.views import open_work
-from judgments.models import Document, Judgment, Pair, Query, Round, RoundRater, Scale, Slot, Tally
+from judgments.models import Round, RoundRater, Slot
 from judgments.progress import progress
 from judgments.rating import assignment, submission
 from judgments.rounds.settings import RoundSettings
@@ -21,32 +20,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def round_(collection, lead, rater):
-    version = guidelines.add_version(collection, actor=lead, markdown="Grade it")
-    scale = Scale.objects.create(collection=collection)
-    made = Round.objects.create(
-        collection=collection,
-        name="First round",
-        state="open",
-        scale=scale,
-        guidelines=version,
-        pairs_made=3,
-        slots_made=3,
-        languages_made={"": 3},
-    )
-    RoundRater.objects.create(round=made, user=rater, pseudonym="r01")
-    query = Query.objects.create(collection=collection, query_id="q1", text="rain jacket")
-    for position in range(3):
-        document = Document.objects.create(collection=collection, doc_id=f"d{position}", content_sha256="0" * 64)
-        pair = Pair.objects.create(round=made, query=query, document=document, position=position, ratings_wanted=1)
-        Slot.objects.create(round=made, pair=pair, position=position, number=1)
-    return made
-
-
-def answer(pair, rater, state, grade=None):
-    return Judgment.objects.create(
-        pair=pair, rater=rater, client_id=uuid.uuid4(), state=state, grade=grade, document_sha256="0" * 64
-    )
+def round_(make_round, rater):
+    return make_round(name="First round", queries=1, documents=3, raters=[rater], ratings_per_pair=1)
 
 
 def test_newcomer_with_the_right_is_led_to_a_new_collection(client_of, lead):
@@ -67,14 +42,11 @@ def test_raters_without_work_see_a_message(client_of, round_, rater2):
     assert "No work right now" in client_of(rater2).get(reverse("home")).content.decode()
 
 
-def test_work_counts_what_is_left(round_, rater, rater2):
-    first, second, third = round_.pairs.all()
-    judgment = answer(first, rater, "graded", 2)
-    Slot.objects.filter(pair=first).update(rater=rater, filled_by=judgment)
-    answer(second, rater, "later")
+def test_work_counts_what_is_left(round_, rater, rater2, answer):
+    first, second, third = assignment.claim_batch(round_, rater=rater, size=3)
+    answer(round_, rater, first)
+    answer(round_, rater, second, None, state="later")
     Slot.objects.filter(pair=third).update(rater=rater2, lease_until=timezone.now() + assignment.LEASE)
-    # Rows by hand, and so their tally too.
-    Tally.objects.create(round=round_, rater=rater, graded=1, filled=1, places={"full:": 1})
     assert [(work.graded, work.left) for work in open_work(rater)] == [(1, 1)]
 
 

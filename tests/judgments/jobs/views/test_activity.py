@@ -12,17 +12,11 @@ from judgments.models import audit
 pytestmark = pytest.mark.django_db
 
 
-def test_actions_are_listed_newest_first(client_of, collection, lead):
-    collections.add_member(collection, actor=lead, username=lead_of_another(lead), role="rater")
+def test_actions_are_listed_newest_first(client_of, collection, lead, outsider):
+    collections.add_member(collection, actor=lead, username=outsider.username, role="rater")
     collections.update_collection(collection, actor=lead, name="Site")
     rows = client_of(lead).get(reverse("activity", args=["shop"])).context["listing"].rows
     assert [row.verb for row in rows] == ["collections.update_collection", "collections.add_member"]
-
-
-def lead_of_another(lead):
-    from judgments.models import User
-
-    return User.objects.create_user("nora").username
 
 
 def test_acts_of_other_collections_do_not(client_of, collection, lead, outsider):

@@ -142,18 +142,14 @@ def test_the_draft_contains_the_audit_slice_for_every_machine_grade(
 
 
 def test_leads_who_rate_cannot_create_the_draft_or_rate_in_it(
-    make_round: Any, lead: Any, rater: Any, make_user: Any, collection: Any, rate_slice: Any
+    make_round: Any, lead: Any, lead2: Any, rater: Any, rate_slice: Any
 ) -> None:
-    from judgments.models import Membership, Role
-
-    other = make_user("lola")
-    Membership.objects.create(collection=collection, user=other, role=Role.LEAD)
-    round_ = make_round(queries=16, documents=6, raters=[rater, other], ratings_per_pair=1)
+    round_ = make_round(queries=16, documents=6, raters=[rater, lead2], ratings_per_pair=1)
     run = judged_by(round_, grade_of)
     rate_slice(run, grade_of)
     auto_accept.activate(round_, run.judge, bound=0.7, actor=lead)
     with pytest.raises(Conflict, match="omitted pairs"):
-        auto_accept.draft_round(round_, actor=other)
+        auto_accept.draft_round(round_, actor=lead2)
     made = auto_accept.draft_round(round_, actor=lead)
     assert set(made.raters.values_list("user__username", flat=True)) == {rater.username}
 

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from judgments.machines.calibration import calibration as judged
-from judgments.models import Judge, JudgeRun, MachineJudgment, Membership, ModelCall, Role
+from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall
 from judgments.rating import assignment
 from judgments.rounds import rounds
 from tests.world import grade_together
@@ -21,13 +21,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def round_(make_round: Callable[..., Any], rater: Any) -> Any:
     return make_round(queries=4, documents=3, raters=[rater], ratings_per_pair=1)
-
-
-@pytest.fixture
-def second_lead(collection: Any, django_user_model: Any) -> Any:
-    user = django_user_model.objects.create_user("leonie")
-    Membership.objects.create(collection=collection, user=user, role=Role.LEAD)
-    return user
 
 
 @pytest.fixture
@@ -81,22 +74,22 @@ def test_the_second_look_reads_no_grades(round_: Any, judge: Judge, rater: Any, 
 
 
 def test_cached_numbers_are_not_shared_with_raters(
-    make_round: Callable[..., Any], lead: Any, rater: Any, second_lead: Any, rate_all: Any
+    make_round: Callable[..., Any], lead: Any, rater: Any, lead2: Any, rate_all: Any
 ) -> None:
-    round_ = make_round(queries=2, documents=2, raters=[rater, second_lead], ratings_per_pair=2)
+    round_ = make_round(queries=2, documents=2, raters=[rater, lead2], ratings_per_pair=2)
     judge = Judge.objects.create(collection=round_.collection, name="j", kind="test")
     rows = [MachineJudgment(judge=judge, pair=pair, outcome="graded", grade=2) for pair in round_.pairs.all()]
     MachineJudgment.objects.bulk_create(rows)
     rate_all(round_, rater, 2)
-    full, restricted = (judged.calibrate(judge, round_, who, over="all", resamples=0) for who in (lead, second_lead))
+    full, restricted = (judged.calibrate(judge, round_, who, over="all", resamples=0) for who in (lead, lead2))
     assert (full.calibrated.pairs, full.hidden) == (4, 0)
     assert (restricted.calibrated.pairs, restricted.calibrated.only_machine, restricted.hidden) == (0, 0, 4)
 
 
 def test_readers_with_different_hidden_pairs_get_different_numbers(
-    make_round: Callable[..., Any], lead: Any, rater: Any, second_lead: Any, rate_all: Any
+    make_round: Callable[..., Any], lead: Any, rater: Any, lead2: Any, rate_all: Any
 ) -> None:
-    round_ = make_round(queries=2, documents=2, raters=[rater, lead, second_lead], ratings_per_pair=3)
+    round_ = make_round(queries=2, documents=2, raters=[rater, lead, lead2], ratings_per_pair=3)
     judge = Judge.objects.create(collection=round_.collection, name="j", kind="test")
     rate_all(round_, rater, 2)
     pairs = list(round_.pairs.order_by("pk"))
@@ -105,17 +98,17 @@ def test_readers_with_different_hidden_pairs_get_different_numbers(
         MachineJudgment(judge=judge, pair=pair, outcome="graded", grade=grade) for pair, grade in grades
     )
     # The keys of what each has still to grade have one sum, too.
-    for who, left in (lead, {pairs[0].pk, pairs[3].pk}), (second_lead, {pairs[1].pk, pairs[2].pk}):
+    for who, left in (lead, {pairs[0].pk, pairs[3].pk}), (lead2, {pairs[1].pk, pairs[2].pk}):
         held = assignment.claim_batch(round_, rater=who, size=4)
         grade_together(round_, who, {pair.uuid: 2 for pair in held if pair.pk not in left})
-    mine, other = (judged.calibrate(judge, round_, who, over="all", resamples=0) for who in (lead, second_lead))
+    mine, other = (judged.calibrate(judge, round_, who, over="all", resamples=0) for who in (lead, lead2))
     assert (mine.calibrated.confusion[2][2], other.calibrated.confusion[2][2]) == (1, 2)
 
 
 def test_flips_leave_out_pairs_that_the_reader_may_still_grade(
-    make_round: Callable[..., Any], lead: Any, rater: Any, second_lead: Any, rate_all: Any, api_of: Any
+    make_round: Callable[..., Any], lead: Any, rater: Any, lead2: Any, rate_all: Any, api_of: Any
 ) -> None:
-    round_ = make_round(queries=2, documents=2, raters=[rater, second_lead], ratings_per_pair=2)
+    round_ = make_round(queries=2, documents=2, raters=[rater, lead2], ratings_per_pair=2)
     judge = Judge.objects.create(collection=round_.collection, name="j", kind="graded")
     run = JudgeRun.objects.create(round=round_, judge=judge, cap_calls=9, audit_share=0.5, state="done")
     for pair in round_.pairs.all():
@@ -125,9 +118,9 @@ def test_flips_leave_out_pairs_that_the_reader_may_still_grade(
             run=run, judge=judge, pair=pair, key=key, requested_model="m", outcome="graded", **planted
         )
     assert [(one.flipped, one.share.n) for one in judged.flips(run, lead)] == [(4, 4)]
-    assert judged.flips(run, second_lead) == []
+    assert judged.flips(run, lead2) == []
     here = f"/api/v1/rounds/{round_.uuid}/judges/"
-    assert [len(api_of(who).get(here).json()[0]["flips"]) for who in (lead, second_lead)] == [1, 0]
+    assert [len(api_of(who).get(here).json()[0]["flips"]) for who in (lead, lead2)] == [1, 0]
 
 
 def test_of_very_many_pairs_whole_queries_are_looked_at(

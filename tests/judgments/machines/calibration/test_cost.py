@@ -12,7 +12,6 @@ from assay.llm.pairwise.cut_points import LEAST
 from judgments.machines.calibration import calibration
 from judgments.machines.pairwise import grades, runs
 from judgments.models import Battle, BattleCanary, BattleRun, Judge
-from tests.judgments.machines.model_replies import provider_at
 from tests.judgments.machines.pairwise.example import WORTH, better, choice_of, fought, with_worth
 from tests.model_server import Answer, ModelServer, serving
 from tests.world import grade_all
@@ -50,10 +49,9 @@ def made(run: BattleRun, lead: Any) -> Judge:
 
 
 def test_battles_cost_the_pairs_that_they_grade(
-    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any, client_of: Any, api_of: Any
+    provider: Any, round_: Any, server: ModelServer, lead: Any, commit: Any, client_of: Any, api_of: Any
 ) -> None:
     assert LEAST < PAIRS
-    provider = provider_at(server.url, collection, lead)
     run = fought(round_, choice_of(provider, cycles=2, both=0.5, canaries=3), lead, commit)
     judge = made(run, lead)
     calls = Battle.objects.filter(run=run).count() + BattleCanary.objects.filter(run=run).count()
@@ -79,9 +77,8 @@ def test_battles_cost_the_pairs_that_they_grade(
 
 
 def test_without_the_price_of_one_model_there_is_no_cost(
-    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any, client_of: Any
+    provider: Any, round_: Any, lead: Any, commit: Any, client_of: Any
 ) -> None:
-    provider = provider_at(server.url, collection, lead)
     judge = made(fought(round_, choice_of(provider, "judge-1", "judge-2", cycles=1), lead, commit), lead)
     spent = calibration.money(judge, round_)
     assert (spent.models, spent.usd, spent.per_thousand) == (("judge-1", "judge-2"), None, None)

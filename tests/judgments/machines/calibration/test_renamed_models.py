@@ -11,7 +11,7 @@ import pytest
 from assay.core.errors import NotValid
 from judgments.machines.calibration import auto_accept, calibration, model_names
 from judgments.machines.pairwise import grades
-from judgments.models import BattleRun, JudgeRun, Membership, Role
+from judgments.models import BattleRun, JudgeRun
 from tests.judgments.machines.model_replies import choice_of, grade, provider_at, started
 from tests.judgments.machines.pairwise import example
 from tests.model_server import Answer, ModelServer, serving
@@ -25,16 +25,9 @@ DOC = re.compile(r"A text of (d\d-\d), worth")
 
 
 @pytest.fixture
-def second_lead(collection: Any, django_user_model: Any) -> Any:
-    """A lead who rates in the round, and has not begun."""
-    user = django_user_model.objects.create_user("leonie")
-    Membership.objects.create(collection=collection, user=user, role=Role.LEAD)
-    return user
-
-
-@pytest.fixture
-def round_(make_round: Callable[..., Any], rater: Any, second_lead: Any) -> Any:
-    made = make_round(queries=QUERIES, documents=DOCUMENTS, raters=[rater, second_lead], ratings_per_pair=2)
+def round_(make_round: Callable[..., Any], rater: Any, lead2: Any) -> Any:
+    """A round that another lead rates in too, and has not begun."""
+    made = make_round(queries=QUERIES, documents=DOCUMENTS, raters=[rater, lead2], ratings_per_pair=2)
     return example.with_worth(made)
 
 
@@ -80,7 +73,7 @@ def run(round_: Any, server: ModelServer, collection: Any, lead: Any, commit: An
 
 
 def test_judge_names_are_compared_with_people(
-    run: JudgeRun, round_: Any, rater: Any, lead: Any, second_lead: Any, client_of: Any, api_of: Any
+    run: JudgeRun, round_: Any, rater: Any, lead: Any, lead2: Any, client_of: Any, api_of: Any
 ) -> None:
     grade_all(round_, rater, GRADES)
     spent = calibration.money(run.judge, round_)
@@ -92,7 +85,7 @@ def test_judge_names_are_compared_with_people(
     ]
     assert (before.same.value, before.same.n, after.same.value, after.same.n) == (1.0, 10, 0.0, 14)
     # Who still rates is told of none of their pairs.
-    assert model_names.by_name(run.judge, round_, second_lead, spent=spent) == []
+    assert model_names.by_name(run.judge, round_, lead2, spent=spent) == []
     assert before.kappa is not None
     assert after.kappa is not None
     assert (before.kappa.value, 0 < (after.kappa.value or 0) < 1) == (1.0, True)
@@ -108,7 +101,7 @@ def test_judge_names_are_compared_with_people(
 
 
 def test_comparison_names_are_compared_with_people(
-    round_: Any, collection: Any, rater: Any, lead: Any, second_lead: Any, commit: Any, client_of: Any, api_of: Any
+    round_: Any, collection: Any, rater: Any, lead: Any, lead2: Any, commit: Any, client_of: Any, api_of: Any
 ) -> None:
     with serving(half_way(12, preferred)) as server:
         provider = provider_at(server.url, collection, lead, concurrency=1)
@@ -119,7 +112,7 @@ def test_comparison_names_are_compared_with_people(
     assert (before.name, before.answers, after.name, before.answers + after.answers) == (BEFORE, 12, AFTER, run.battles)
     assert before.same.n > 0 < after.same.n
     assert (before.same.value, after.same.value) == (1.0, 0.0)
-    assert model_names.by_name_of(run, second_lead) == []
+    assert model_names.by_name_of(run, lead2) == []
     page = client_of(lead).get(f"/rounds/{round_.uuid}/battles/{run.uuid}/").content.decode()
     assert f"judge-1 answered as {BEFORE} (12) and {AFTER} ({run.battles - 12})" in page
     body = api_of(lead).get(f"/api/v1/rounds/{round_.uuid}/battles/{run.uuid}/").json()

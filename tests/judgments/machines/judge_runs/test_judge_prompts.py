@@ -11,7 +11,6 @@ from django.urls import reverse
 from judgments.machines.judge_runs import judge_runs
 from judgments.machines.prompts import prompts
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, PromptVersion
-from tests.judgments.machines.model_replies import provider_at
 from tests.model_server import Answer, ModelServer, serving
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
@@ -29,11 +28,6 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture
 def round_(make_round: Callable[..., Any], rater: Any) -> Any:
     return make_round(queries=2, documents=2, raters=[rater])
-
-
-@pytest.fixture
-def provider(server: ModelServer, round_: Any, lead: Any) -> Any:
-    return provider_at(server.url, round_.collection, lead)
 
 
 def stored(collection: Any, lead: Any, prompt: str, name: str, asking: str = "") -> PromptVersion:

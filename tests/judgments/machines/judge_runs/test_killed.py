@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import threading
-import time
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.model_server import Answer, ModelServer, serving
+from tests.judgments.machines.killed_worker import killed_and_resumed
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).resolve().parents[4]
 PAIRS, AT_ONCE = 120, 8
 # The first process makes the round and works; it is killed. The second is what a new worker does with the lost job.
-BEGIN = """
+BEGIN = f"""
 import os
-from django.core.management import call_command
-from judgments.guidelines import guidelines
 from judgments.jobs import jobs
 from judgments.machines.judge_runs import judge_runs
-from judgments.rounds import rounds
-from judgments.members.collections import create_collection
-from judgments.models import Document, JudgeRun, Query, User
+from tests.judgments.machines.killed_worker import first_round
 from tests.judgments.machines.model_replies import choice_of, provider_at
-call_command("migrate", verbosity=0)
-lead = User.objects.create_user("lead")
-shop = create_collection(slug="shop", name="Shop", actor=lead)
-version = guidelines.add_version(shop, markdown="Grade what helps.", actor=lead)
-query = Query.objects.create(collection=shop, query_id="q1", text="tent")
-number = int(os.environ["PAIRS"])
-documents = [Document.objects.create(collection=shop, doc_id=f"d{at}", text=f"tent {at}.") for at in range(number)]
-found = [rounds.Candidate(query, one, {}) for one in documents]
-made = rounds.create_round(
-    shop, name="R", candidates=found, provenance={}, guidelines=version, actor=lead, raters=[]
-)
-choice = choice_of(provider_at(os.environ["MODEL"], shop, lead, concurrency=int(os.environ["AT_ONCE"])))
+made, lead = first_round({PAIRS})
+choice = choice_of(provider_at(os.environ["MODEL"], made.collection, lead, concurrency={AT_ONCE}))
 run = judge_runs.start(made, choice, actor=lead, cap_usd=None, cap_calls=10_000)
 jobs.work_on_job.call(str(run.job.uuid))
 """
@@ -58,55 +37,9 @@ print("TOLD", kept, run.state, MachineJudgment.objects.count(), ModelCall.object
 
 
 def test_only_pending_calls_are_repeated_after_a_kill(own_var: Path) -> None:
-    gone = threading.Event()
-
-    def answer(prompt: str, number: int) -> Answer:
-        # However late it is killed, it does not come to the end before.
-        if number > 2 * PAIRS // 3:
-            gone.wait(600)
-        return Answer('{"grade": 2}', wait=0.05)
-
-    with serving(answer) as server:
-        environment = {
-            **os.environ,
-            "ASSAY_VAR": str(own_var),
-            "DATABASE_URL": "",
-            "STORAGE_URL": "",
-            "REDIS_URL": "",
-            "DEBUG": "1",
-            "PROVIDER_HOSTS": "127.0.0.1",
-            "PROVIDER_NETWORKS": "127.0.0.0/8",
-            "MODEL": server.url,
-            "PAIRS": str(PAIRS),
-            "AT_ONCE": str(AT_ONCE),
-        }
-        killed(server, PAIRS // 3, _shell(BEGIN), environment)
-        gone.set()
-        server.rest()
-        before = len(server.requests)
-        done = subprocess.run(_shell(AGAIN), cwd=ROOT, env=environment, text=True, capture_output=True, check=True)
-        times = Counter(server.prompts)
-    word, stored, state, judged, calls, counted = done.stdout.strip().splitlines()[-1].split()
+    resumed = killed_and_resumed(own_var, BEGIN, AGAIN, lambda prompt, number: '{"grade": 2}', after=PAIRS // 3)
+    word, stored, state, judged, calls, counted = resumed.printed.split()
     assert (word, state) == ("TOLD", "done")
     assert int(stored) < PAIRS, "it was killed too late to tell anything"
-    assert (int(judged), int(calls), int(counted), len(times)) == (PAIRS, PAIRS, PAIRS, PAIRS)
-    # What the server counted: every answer that was kept was asked for once, and no more than were in flight twice.
-    again = sum(count - 1 for count in times.values())
-    assert again == before - int(stored)
-    assert again <= AT_ONCE
-
-
-def _shell(text: str) -> list[str]:
-    return [sys.executable, "manage.py", "shell", "-v0", "-c", text]
-
-
-def killed(server: ModelServer, number: int, command: list[str], environment: dict[str, str]) -> None:
-    """Begin this process, and kill it once it asked so often; its start alone may take minutes on a busy machine."""
-    deadline = time.monotonic() + 600
-    with subprocess.Popen(command, cwd=ROOT, env=environment) as process:
-        try:
-            while len(server.requests) < number and process.poll() is None and time.monotonic() < deadline:
-                time.sleep(0.005)
-        finally:
-            process.kill()
-    assert len(server.requests) >= number, "the process asked too little"
+    assert (int(judged), int(calls), int(counted), len(resumed.prompts)) == (PAIRS, PAIRS, PAIRS, PAIRS)
+    resumed.assert_only_pending_calls_were_repeated(int(stored), AT_ONCE)

@@ -136,14 +136,13 @@ def test_settings_that_no_model_has_are_refused(
 
 
 def test_a_tryout_reports_parameters_left_out(
-    server: ModelServer, collection: Any, lead: Any, client: Client, api_of: Any
+    provider: Any, server: ModelServer, collection: Any, lead: Any, client: Client, api_of: Any
 ) -> None:
     def answer(prompt: str, number: int) -> Answer:
         has_temperature = "temperature" in server.requests[number - 1][2]
         return Answer("temperature: not supported", status=400) if has_temperature else Answer("yes")
 
     server.answer = answer
-    provider = provider_at(server.url, collection, lead)
     client.force_login(lead)
     page = client.post(f"/c/{collection.slug}/providers/{provider.uuid}/try/", follow=True).content.decode()
     assert "does not support it: temperature." in page

@@ -48,16 +48,17 @@ def run(round_: Any, server: ModelServer, lead: Any, django_capture_on_commit_ca
 @pytest.fixture
 def tick(run: JudgeRun, django_capture_on_commit_callbacks: Any) -> Callable[[timedelta], int]:
     """``tick(after)``: the look that is taken so long after the run ended; what it queues is done."""
+    return lambda after: look(run, after, django_capture_on_commit_callbacks)
 
-    def look(after: timedelta) -> int:
-        run.refresh_from_db()
-        assert run.ended_at is not None
-        with django_capture_on_commit_callbacks(execute=True):
-            woken = retry.retry_due(run.ended_at + after)
-        run.refresh_from_db()
-        return woken
 
-    return look
+def look(run: JudgeRun | BattleRun, after: timedelta, capture: Any) -> int:
+    """The look that is taken so long after the run ended; what it queues is done."""
+    run.refresh_from_db()
+    assert run.ended_at is not None
+    with capture(execute=True):
+        woken = retry.retry_due(run.ended_at + after)
+    run.refresh_from_db()
+    return woken
 
 
 def next_try(run: JudgeRun) -> timedelta | None:
@@ -237,16 +238,6 @@ def battles(round_: Any, server: ModelServer, lead: Any, django_capture_on_commi
         made = fought(round_, choice, lead, django_capture_on_commit_callbacks)
     assert (made.state, "judge-1" in made.end_message, "judge-2" in made.end_message) == (State.DOWN, True, False)
     return made
-
-
-def look(battle_run: BattleRun, after: timedelta, capture: Any) -> int:
-    """The look that is taken so long after the battles ended; what it queues is done."""
-    battle_run.refresh_from_db()
-    assert battle_run.ended_at is not None
-    with capture(execute=True):
-        woken = retry.retry_due(battle_run.ended_at + after)
-    battle_run.refresh_from_db()
-    return woken
 
 
 def test_comparisons_are_retried_only_without_an_answer(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from judgments.jobs import jobs
 from judgments.machines.pairwise import runs as battling
@@ -15,6 +16,7 @@ from judgments.models import BattleRun
 from tests.judgments.machines.model_replies import provider_at
 from tests.judgments.machines.pairwise.example import better, choice_of, with_worth
 from tests.model_server import Answer, serving
+from tests.threads import at_once
 
 AT_ONCE = 2
 
@@ -45,18 +47,7 @@ def test_two_runs_share_the_concurrency_limit(
             choice = choice_of(provider, f"judge-{at + 1}", cycles=2, both=0.0, seed=at + 1)
             with transaction.atomic():
                 runs.append(battling.start(one, choice, actor=lead, cap_usd=None, cap_calls=1_000))
-
-        def work(run: BattleRun) -> None:
-            try:
-                jobs.work_on_job.call(str(run.job.uuid if run.job else ""))
-            finally:
-                connection.close()
-
-        threads = [threading.Thread(target=work, args=(run,)) for run in runs]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once(*(partial(jobs.work_on_job.call, str(run.job.uuid)) for run in runs))
     assert [BattleRun.objects.get(pk=run.pk).state for run in runs] == ["done", "done"]
     # Both were at it at the same time, and never more than one of them alone may have in flight.
     assert met.is_set()

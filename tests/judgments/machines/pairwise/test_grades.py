@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,20 +19,14 @@ from judgments.models import Battle, BattleRun, MachineJudgment
 from judgments.rating import assignment
 from judgments.rounds import rounds
 from tests.judgments.machines.model_replies import provider_at
-from tests.judgments.machines.pairwise.example import better, choice_of, fought, with_worth
-from tests.model_server import Answer, ModelServer, serving
+from tests.judgments.machines.pairwise.example import choice_of, fought, with_worth
+from tests.model_server import Answer, ModelServer
 from tests.world import grade_all, grade_together
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 QUERIES, DOCUMENTS = 4, 6
 # People find the first two worth nothing, the next two something, the last two much.
 GRADES = {f"d{query}-{at}": (at - 1) // 2 for query in range(1, QUERIES + 1) for at in range(1, DOCUMENTS + 1)}
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with serving(better) as running:
-        yield running
 
 
 @pytest.fixture

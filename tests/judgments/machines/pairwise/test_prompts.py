@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,9 +13,8 @@ from assay.llm.judges.pairwise import PAIRWISE
 from judgments.machines.pairwise import pair_selection, runs
 from judgments.machines.prompts import prompts
 from judgments.models import Battle, BattleRun, MachineJudgment, ModelCall, PromptVersion
-from tests.judgments.machines.model_replies import provider_at
-from tests.judgments.machines.pairwise.example import better, choice_of, fought, with_worth
-from tests.model_server import ModelServer, serving
+from tests.judgments.machines.pairwise.example import choice_of, fought, with_worth
+from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 OURS = "Ours: {query}\n{narrative}{guidelines}\nA: {first}\nB: {second}\nJSON with reason and score."
@@ -23,19 +22,8 @@ GRADES = "Grade {query} on {scale}: {document}"
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with serving(better) as running:
-        yield running
-
-
-@pytest.fixture
 def round_(make_round: Callable[..., Any], rater: Any) -> Any:
     return with_worth(make_round(queries=2, documents=3, raters=[rater]))
-
-
-@pytest.fixture
-def provider(server: ModelServer, round_: Any, lead: Any) -> Any:
-    return provider_at(server.url, round_.collection, lead)
 
 
 def stored(collection: Any, lead: Any, prompt: str = OURS, name: str = "ours") -> PromptVersion:

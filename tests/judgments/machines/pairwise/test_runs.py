@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -26,19 +26,8 @@ QUERIES, DOCUMENTS = 2, 5
 
 
 @pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with serving(better) as running:
-        yield running
-
-
-@pytest.fixture
 def round_(make_round: Callable[..., Any], rater: Any) -> Any:
     return with_worth(make_round(queries=QUERIES, documents=DOCUMENTS, raters=[rater]))
-
-
-@pytest.fixture
-def provider(server: ModelServer, collection: Any, lead: Any) -> Any:
-    return provider_at(server.url, collection, lead)
 
 
 def order(run: BattleRun, query_id: str) -> list[str]:

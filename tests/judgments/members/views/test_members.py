@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from judgments.models import MemberInvitation, Membership, User
+from judgments.models import MemberInvitation, User
 from judgments.web import access
 
 pytestmark = pytest.mark.django_db
@@ -116,11 +116,6 @@ def test_engineer_sees_no_forms(client_of, collection, engineer):
     assert "Only a lead can add" in html
 
 
-def test_many_members_are_paginated_and_searchable(client_of, collection, lead):
-    people = User.objects.bulk_create(User(username=f"rater-{n:03d}", email="") for n in range(60))
-    Membership.objects.bulk_create(Membership(collection=collection, user=user, role="rater") for user in people)
-    client = client_of(lead)
-    page = client.get(reverse("members", args=["shop"]))
-    assert len(page.context["listing"].rows) == 50
-    listing = client.get(reverse("members", args=["shop"]), {"q": "rater-059"}).context["listing"]
-    assert [str(member.user) for member in listing.rows] == ["rater-059"]
+def test_members_are_searched_by_name(client_of, collection, lead):
+    listing = client_of(lead).get(reverse("members", args=["shop"]), {"q": "rud"}).context["listing"]
+    assert [str(member.user) for member in listing.rows] == ["rudi"]

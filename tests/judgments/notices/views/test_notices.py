@@ -63,14 +63,6 @@ def test_marking_and_filters(visitor: Client, collection: Any, lead: Any) -> Non
     assert notices.unread(lead) == 0
 
 
-def test_notices_of_others_do_not_exist(visitor: Client, client_of: Any, collection: Any, engineer: Any) -> None:
-    happens(collection)
-    uuid = Notice.objects.get().uuid
-    other = client_of(engineer)
-    assert other.get(f"/notices/{uuid}/").status_code == 404
-    assert other.post(f"/notices/{uuid}/read/").status_code == 404
-
-
 def test_each_notice_can_be_switched_off(visitor: Client, collection: Any, lead: Any, settings: Any) -> None:
     settings.EMAIL_URL, settings.SITE_URL = "smtp://mail.example.com", "https://assay.example.com"
     page = visitor.get("/notices/preferences/").content.decode()

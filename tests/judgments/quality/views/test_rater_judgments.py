@@ -15,6 +15,7 @@ from judgments.models import Judgment, Probe, ProbeAnswer, Round, RoundRater
 from judgments.quality import pausing
 from judgments.rating import assignment
 from tests.cached_rows import cached_fixture
+from tests.world import pseudonym
 
 pytestmark = pytest.mark.django_db
 Make = Callable[..., Any]
@@ -31,11 +32,7 @@ def round_(make_round: Make, rater: Any, rater2: Any, rate_all: Make) -> Round:
 
 
 def base(round_: Round, rater: Any) -> str:
-    return f"/rounds/{round_.uuid}/quality/{name(round_, rater)}/"
-
-
-def name(round_: Round, rater: Any) -> str:
-    return RoundRater.objects.get(round=round_, user=rater).pseudonym
+    return f"/rounds/{round_.uuid}/quality/{pseudonym(round_, rater)}/"
 
 
 def in_file(client: Any, path: str) -> list[dict[str, str]]:
@@ -52,7 +49,7 @@ def test_the_judgments_of_one_rater_are_listed_with_the_others(
     assert "1–50 of 80 judgments" in page.content.decode()
     rows = in_file(client, path + "judgments/?format=csv")
     assert len(rows) == 80
-    other = name(round_, rater)
+    other = pseudonym(round_, rater)
     for row in rows:
         pair = round_.pairs.get(query__query_id=row["query_id"], document__doc_id=row["doc_id"])
         assert (row["grade"], row["others"], row["seconds"]) == ("3", f"{other}:{pair.position % 4}", "0.5")
@@ -116,22 +113,22 @@ def test_leads_who_rate_see_only_pairs_they_cannot_get(
     path = base(made, rater) + "judgments/"
     assert in_file(client_of(lead), path + "?format=csv") == []
     assert "you may still grade" in client_of(lead).get(path).content.decode()
-    body = api_of(lead).get(f"/api/v1/rounds/{made.uuid}/raters/{name(made, rater)}/judgments/").json()
+    body = api_of(lead).get(f"/api/v1/rounds/{made.uuid}/raters/{pseudonym(made, rater)}/judgments/").json()
     assert (body["count"], body["results"]) == (0, [])
     pair = assignment.claim_batch(made, rater=lead, size=1)[0]
     answer(made, lead, pair, 0)
     [row] = in_file(client_of(lead), path + "?format=csv")
     assert (row["doc_id"], row["grade"]) == (pair.document.doc_id, "2")
-    assert sorted(row["others"].split()) == sorted([f"{name(made, rater2)}:1", f"{name(made, lead)}:0"])
+    assert sorted(row["others"].split()) == sorted([f"{pseudonym(made, rater2)}:1", f"{pseudonym(made, lead)}:0"])
 
 
 def test_the_api_tells_the_same_page_by_page(api_of: Make, lead: Any, round_: Round, rater: Any, rater2: Any) -> None:
-    path = f"/api/v1/rounds/{round_.uuid}/raters/{name(round_, rater2)}/judgments/"
+    path = f"/api/v1/rounds/{round_.uuid}/raters/{pseudonym(round_, rater2)}/judgments/"
     body = api_of(lead).get(path + "?page_size=60").json()
     assert (body["count"], len(body["results"])) == (80, 60)
     one = body["results"][0]
     pair = round_.pairs.get(uuid=one["pair"])
-    assert one["others"] == {name(round_, rater): pair.position % 4}
+    assert one["others"] == {pseudonym(round_, rater): pair.position % 4}
     assert (one["grade"], one["seconds"], one["state"]) == (3, 0.5, "graded")
     assert "rudi" not in str(body)
 
@@ -146,7 +143,7 @@ def test_quick_judgments_are_excluded_from_the_list(
     counted = client.get(address.replace("&amp;", "&")).content.decode()
     assert "79 judgments of 16 queries" in counted
     assert re.search(r'name="quicker_than"\s+value="2', counted)
-    path = f"/api/v1/rounds/{round_.uuid}/raters/{name(round_, rater2)}/requeue/"
+    path = f"/api/v1/rounds/{round_.uuid}/raters/{pseudonym(round_, rater2)}/requeue/"
     body = api_of(lead).post(path, {"quicker_than": 2, "preview": True}, format="json").json()
     assert body["judgments"] == 79
     client.post(f"{base(round_, rater2)}requeue/", {"quicker_than": "2", "reason": "Not read."})

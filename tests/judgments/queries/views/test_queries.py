@@ -37,11 +37,8 @@ def test_query_shows_its_raw_row_and_escapes(client_of, collection, lead):
     assert "<b>rain</b>" not in html
 
 
-def test_query_of_another_collection_is_not_there(client_of, collection, lead, outsider):
-    from judgments.members.collections import create_collection
-
-    other = create_collection(actor=outsider, slug="other", name="Other")
-    query = Query.objects.create(collection=other, query_id="q1", text="rain jacket")
+def test_query_of_another_collection_is_not_there(client_of, collection, lead, elsewhere):
+    query = Query.objects.create(collection=elsewhere, query_id="q1", text="rain jacket")
     assert client_of(lead).get(reverse("query", args=["shop", query.uuid])).status_code == 404
 
 

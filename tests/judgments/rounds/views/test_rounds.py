@@ -7,8 +7,12 @@ import json
 import pytest
 from django.urls import reverse
 
+from judgments.agreement import round_report
 from judgments.models import Membership, Round
+from judgments.progress.progress import Progress
+from judgments.rating import assignment
 from judgments.rounds import rounds
+from judgments.rounds.settings import RoundSettings
 
 pytestmark = pytest.mark.django_db
 
@@ -130,12 +134,6 @@ def test_strangers_cannot_be_invited(client_of, open_round, lead, outsider):
     assert not open_round.raters.filter(user=outsider).exists()
 
 
-@pytest.mark.parametrize("name", ["round_open", "round_close", "round_invite"])
-def test_only_leads_act(client_of, open_round, engineer, rater, outsider, name):
-    statuses = [client_of(user).post(url(name, open_round)).status_code for user in (engineer, rater, outsider)]
-    assert statuses == [403, 403, 404]
-
-
 def test_lead_who_became_an_engineer_cannot_act(client_of, open_round, lead, rater2):
     Membership.objects.filter(user=lead).update(role="engineer")
     assert client_of(lead).post(url("round_close", open_round)).status_code == 403
@@ -159,8 +157,6 @@ def test_a_nul_is_no_valid_pseudonym(client_of, open_round, lead):
 
 
 def test_little_remaining_work_is_shown_in_minutes():
-    from judgments.progress.progress import Progress
-
     texts = [
         Progress(3, 6, filled, 0, [], hours).time_left for filled, hours in ((5, 0.01), (0, 30.0), (6, 0.0), (0, None))
     ]
@@ -169,9 +165,6 @@ def test_little_remaining_work_is_shown_in_minutes():
 
 def test_leads_who_still_rate_do_not_see_extra_ratings(client_of, make_round, rater, rater2, lead, answer):
     """A third place where two were planned says that two grades lie far apart."""
-    from judgments.rating import assignment
-    from judgments.rounds.settings import RoundSettings
-
     settings = RoundSettings(ratings_per_pair=2, extra_at=2)
     round_ = make_round(queries=1, documents=2, raters=[rater, rater2, lead], settings=settings)
     apart, alike = assignment.claim_batch(round_, rater=rater)
@@ -198,8 +191,6 @@ def test_leads_who_rate_do_not_see_progress_of_their_open_queries(
     client_of, make_round, lead, engineer, rater, rater2, rate_all
 ):
     """A third rating of two wanted tells that two grades lie far apart."""
-    from judgments.rounds.settings import RoundSettings
-
     first = make_round(queries=2, documents=1, raters=[rater, rater2], settings=RoundSettings(extra_at=2))
     rate_all(first, rater, grade=0)
     rate_all(first, rater2, grade=3)
@@ -223,8 +214,6 @@ def test_leads_who_rate_do_not_see_progress_of_their_open_queries(
 
 def test_raters_do_not_see_queries_of_a_large_round(client_of, open_round, lead, rater, monkeypatch):
     """Which of a million pairs one person may still be given is not looked up for a page."""
-    from judgments.agreement import round_report
-
     monkeypatch.setattr(round_report, "AT_ONCE", 1)
     rounds.invite(open_round, [lead], actor=lead)
     shown = page(client_of(lead), "round_progress", open_round)

@@ -48,10 +48,7 @@ def test_invalid_snapshots(freeze: Any, changes: Any, status: int, field: str) -
     assert (response.status_code, set(response.json()["error"]["fields"])) == (status, {field})
 
 
-def test_a_round_of_another_collection_is_none(freeze: Any, world: World, outsider: Any) -> None:
-    from judgments.members.collections import create_collection
-
-    other = create_collection(actor=outsider, slug="elsewhere", name="Elsewhere")
-    world.closed.collection = other
+def test_a_round_of_another_collection_is_none(freeze: Any, world: World, elsewhere: Any) -> None:
+    world.closed.collection = elsewhere
     world.closed.save()
     assert set(freeze().json()["error"]["fields"]) == {"rounds"}

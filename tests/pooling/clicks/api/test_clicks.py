@@ -36,7 +36,7 @@ def test_a_file_a_list_and_the_grades(example: Any, api_of: Any, lead: Any, engi
     assert kinds == {"G": "clicks", "June": "clicks", "May": "clicks"}
 
 
-def test_errors_are_reported_and_nothing_is_stored(example: Any, api_of: Any, lead: Any, engineer: Any) -> None:
+def test_errors_are_reported_and_nothing_is_stored(example: Any, api_of: Any, lead: Any) -> None:
     api = api_of(lead)
     row = {"query": "rain jacket", "doc_id": "d1", "position": 1, "impressions": 5, "clicks": 9}
     for body, expected in (
@@ -48,5 +48,4 @@ def test_errors_are_reported_and_nothing_is_stored(example: Any, api_of: Any, le
     ):
         answer = api.post(AT, body, format="json")
         assert (answer.status_code, expected in answer.content.decode()) == (400, True), answer.content
-    assert api_of(engineer).post(AT, {"rows": [row]}, format="json").status_code == 403
     assert api.get(AT).json()["count"] == 0

@@ -10,13 +10,8 @@ from judgments.models import Query
 from pooling.models import Connector, Fetch
 from tests.assay.connectors.bad_engine import SECRET, BadEngine
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("engines_allowed")]
 PATH = "/api/v1/collections/shop/connectors/"
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.CONNECTOR_HOSTS, settings.CONNECTOR_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
 
 
 @pytest.fixture

@@ -15,12 +15,7 @@ from pooling.connectors import connections
 from pooling.models import Connector, Fetch
 from tests.assay.connectors.bad_engine import SECRET, BadEngine
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.CONNECTOR_HOSTS, settings.CONNECTOR_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("engines_allowed")]
 
 
 @pytest.fixture
@@ -197,16 +192,6 @@ def test_one_that_is_being_requested_is_not_removed(visitor: Client, connect: An
     assert "Remove my good</button>" not in page
     assert "Cancel that job first" in visitor.post(at(row, "remove/"), follow=True).content.decode()
     assert Connector.objects.exists()
-
-
-def test_a_long_list(visitor: Client, collection: Any, engineer: Any) -> None:
-    Connector.objects.bulk_create(
-        Connector(collection=collection, name=f"engine {number:03} {'x' * 90}", kind="solr", settings={}, sealed="")
-        for number in range(120)
-    )
-    page = visitor.get("/c/shop/connectors/").content.decode()
-    assert "120 connectors" in page
-    assert visitor.get("/c/shop/connectors/", {"format": "csv"}).status_code == 200
 
 
 def test_a_kind_that_is_gone(visitor: Client, collection: Any) -> None:

@@ -109,9 +109,7 @@ def test_a_draw_of_nothing(draw: Any, options: Any) -> None:
     assert draw(**options).status_code == 400
 
 
-def test_a_log_of_another_collection_is_not_detected(draw: Any, world: World, outsider: Any) -> None:
-    from judgments.members.collections import create_collection
-
-    world.log.collection = create_collection(actor=outsider, slug="elsewhere", name="Elsewhere")
+def test_a_log_of_another_collection_is_not_detected(draw: Any, world: World, elsewhere: Any) -> None:
+    world.log.collection = elsewhere
     world.log.save()
     assert draw(head=1).status_code == 404

@@ -6,7 +6,10 @@ import re
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
+from judgments.jobs import jobs
+from judgments.models import Job
 from pooling.models import Pool
 from pooling.pools import pools
 
@@ -95,8 +98,6 @@ def test_a_given_list_is_previewed_then_drawn(example: Any, client_of: Any, lead
 
 
 def test_a_list_can_be_a_file_and_is_stored_for_the_draw(example: Any, client_of: Any, lead: Any, at: Any) -> None:
-    from django.core.files.uploadedfile import SimpleUploadedFile
-
     file = SimpleUploadedFile("pairs.csv", LIST.encode())
     page = client_of(lead).post(at("pool_new", example), {"strategy": "list", "seed": "1", "file": file})
     assert "query_id,doc_id\nq1,d1\nq2,d9\n</textarea>" in page.content.decode()
@@ -140,12 +141,6 @@ def test_the_pool_names_its_rounds(open_round: Any, pool: Any, client_of: Any, e
 def test_the_pictures_download_as_tables(pool: Any, client_of: Any, engineer: Any, at: Any, table: str) -> None:
     answer = client_of(engineer).get(at("pool", pool.collection, pool), {"table": table})
     assert answer.headers["Content-Disposition"] == f'attachment; filename="shop-{table}.csv"'
-
-
-def test_an_engineer_reads_pools_and_draws_none(example: Any, client_of: Any, engineer: Any, at: Any) -> None:
-    client = client_of(engineer)
-    assert client.get(at("pools", example)).status_code == 200
-    assert client.get(at("pool_new", example)).status_code == 403
 
 
 def test_the_list_of_pairs_needs_a_fixed_number_of_queries(
@@ -232,9 +227,6 @@ def test_a_double_click_draws_once(example: Any, client_of: Any, lead: Any, at: 
 def test_slow_previews_run_in_the_background(
     example: Any, client_of: Any, lead: Any, at: Any, monkeypatch: Any
 ) -> None:
-    from judgments.jobs import jobs
-    from judgments.models import Job
-
     monkeypatch.setitem(pools.MOST_COMPARED, "near", 5)
     client, options = client_of(lead), _query(example, duplicates="near")
     assert "Preview in the background" in client.get(at("pool_new", example), options).content.decode()

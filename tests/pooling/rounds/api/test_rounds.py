@@ -106,9 +106,7 @@ def test_the_list_can_be_requested_by_state(api: Any) -> None:
     assert [row["name"] for row in api.get(f"{ROUNDS}?state=open").json()["results"]] == ["Open"]
 
 
-def test_a_pool_of_another_collection_is_none(make: Any, world: World, outsider: Any) -> None:
-    from judgments.members.collections import create_collection
-
-    world.pool.collection = create_collection(actor=outsider, slug="elsewhere", name="Elsewhere")
+def test_a_pool_of_another_collection_is_none(make: Any, world: World, elsewhere: Any) -> None:
+    world.pool.collection = elsewhere
     world.pool.save()
     assert set(make().json()["error"]["fields"]) == {"pool"}

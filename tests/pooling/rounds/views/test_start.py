@@ -69,8 +69,3 @@ def test_an_odd_file_is_refused_at_its_field(page: str, client_of: Any, lead: An
     answer = client_of(lead).post(page, {"file": SimpleUploadedFile("start.csv", content)})
     assert answer.status_code == 422
     assert 'id="id_file_error"' in answer.content.decode()
-
-
-def test_only_a_lead_starts(page: str, client_of: Any, engineer: Any, outsider: Any) -> None:
-    assert client_of(engineer).get(page).status_code == 403
-    assert client_of(outsider).get(page).status_code == 404

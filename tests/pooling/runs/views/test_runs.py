@@ -164,12 +164,6 @@ def test_a_taken_name_is_a_conflict_and_the_form_keeps_it(bm25: Run, client_of: 
     assert '<h1 dir="auto">bm25</h1>' in answer.content.decode()
 
 
-def test_a_rater_sees_no_run(bm25: Run, client_of: Any, rater: Any, at: Any) -> None:
-    client = client_of(rater)
-    pages = [at("runs", bm25.collection), at("run", bm25.collection, bm25), at("run_file", bm25.collection, bm25)]
-    assert [client.get(page).status_code for page in pages] == [403, 403, 403]
-
-
 def test_several_runs_are_submitted_checked_and_stored_together(client_of: Any, collection: Any, engineer: Any) -> None:
     """Two good files under the part of their names that differs, and a third that waits with its error."""
     client = client_of(engineer)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from judgments.models import Membership, ModelCall, Role, Round
+from judgments.models import ModelCall, Round
 from tests.judgments.machines.calibration.audit_example import grade_of, judged_by, slice_rated
 
 pytestmark = pytest.mark.django_db
@@ -60,25 +60,22 @@ def test_readers_who_may_still_grade_see_no_numbers(
     lead: Any,
     rater: Any,
     rate_all: Any,
-    make_user: Any,
-    collection: Any,
+    lead2: Any,
     api_of: Any,
     client_of: Any,
 ) -> None:
-    other = make_user("lola")
-    Membership.objects.create(collection=collection, user=other, role=Role.LEAD)
-    round_ = make_round(queries=16, documents=6, raters=[rater, other], ratings_per_pair=1)
+    round_ = make_round(queries=16, documents=6, raters=[rater, lead2], ratings_per_pair=1)
     run = judged_by(round_, grade_of)
     slice_rated(lead, rater, rate_all)(run, grade_of)
     here = f"/api/v1/rounds/{round_.uuid}/judges/{run.judge.uuid}/accept/"
     assert api_of(lead).post(here, {"bound": 0.7}, format="json").status_code == 201
-    body = api_of(other).get(here).json()
+    body = api_of(lead2).get(here).json()
     assert (body["stands"], body["confirmed"]) == (True, None)
-    page = client_of(other).get(reverse("machine_judge", args=page_args(run))).content.decode()
+    page = client_of(lead2).get(reverse("machine_judge", args=page_args(run))).content.decode()
     assert "numbers are hidden" in body["why"]
     assert "numbers are hidden" in page
     assert "are not relevant" not in body["why"] + page
-    assert api_of(other).post(f"{here}draft/").status_code == 409
+    assert api_of(lead2).post(f"{here}draft/").status_code == 409
 
 
 def test_the_ledger_is_paged_and_filtered(round_: Any, lead: Any, api_of: Any) -> None:

@@ -178,16 +178,15 @@ def test_a_body_that_no_judge_can_be_made_of(
 
 
 def test_canaries_can_be_requested_later(
+    provider: Any,
     make_round: Callable[..., Any],
     rater: Any,
     lead: Any,
     api_of: Any,
     server: ModelServer,
-    collection: Any,
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     round_ = make_round(queries=2, documents=3, raters=[rater], ratings_per_pair=1)
-    provider = provider_at(server.url, collection, lead)
     api, here = api_of(lead), f"/api/v1/rounds/{round_.uuid}/judges/"
     with django_capture_on_commit_callbacks(execute=True):
         api.post(here, {"provider": str(provider.uuid), "model": "judge-1", "cap_calls": 50}, format="json")

@@ -90,8 +90,7 @@ def test_the_whole_way_by_pages(
     assert "People have already judged all of these pairs" in client.get(routed).content.decode()
 
 
-def test_words_are_tried_and_stored(round_: Any, server: ModelServer, client_of: Any, lead: Any) -> None:
-    provider = provider_at(server.url, round_.collection, lead)
+def test_words_are_tried_and_stored(provider: Any, round_: Any, server: ModelServer, client_of: Any, lead: Any) -> None:
     client, here = client_of(lead), reverse("prompt_new", args=[round_.collection.slug])
     words = {"name": "ours", "system": "Grade.", "prompt": "Asked: {query}\n{scale}\n{document}"}
     trial = {"act": "try", "round": str(round_.uuid), "model": f"{provider.uuid}|judge-1", "pairs": 2}
@@ -154,10 +153,9 @@ def test_leads_who_still_rate_see_nothing(
 
 
 def test_a_judge_without_a_grade_says_what_to_do(
-    round_: Any, server: ModelServer, client_of: Any, lead: Any, django_capture_on_commit_callbacks: Any
+    provider: Any, round_: Any, server: ModelServer, client_of: Any, lead: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     """Nothing it answered is a grade; or nobody let it answer."""
-    provider = provider_at(server.url, round_.collection, lead)
     mend = reverse("provider_change", args=[round_.collection.slug, provider.uuid])
     server.answer = lambda prompt, number: grade(7)
     run = started(round_, choice_of(provider), lead, django_capture_on_commit_callbacks)

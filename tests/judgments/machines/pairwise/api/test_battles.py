@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from judgments.models import BattleRun, Judge
 from tests.judgments.machines.model_replies import provider_at
-from tests.judgments.machines.pairwise.example import better, with_worth
-from tests.model_server import ModelServer, serving
+from tests.judgments.machines.pairwise.example import with_worth
+from tests.model_server import ModelServer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 
 
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with serving(better) as running:
-        yield running
-
-
 def test_the_whole_way(
+    provider: Any,
     make_round: Callable[..., Any],
     rater: Any,
     rate_all: Any,
@@ -31,7 +26,6 @@ def test_the_whole_way(
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     round_ = with_worth(make_round(queries=3, documents=4, raters=[rater], ratings_per_pair=1))
-    provider = provider_at(server.url, round_.collection, lead)
     api, here = api_of(lead), f"/api/v1/rounds/{round_.uuid}/battles/"
     body = {"models": [{"provider": str(provider.uuid), "model": "judge-1"}], "cycles": 2, "cap_usd": 1}
     response = api.post(here, {**body, "dry_run": True}, format="json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,12 +20,6 @@ from tests.judgments.machines.pairwise.example import better, choice_of, fought,
 from tests.model_server import Answer, ModelServer, serving
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with serving(better) as running:
-        yield running
 
 
 @pytest.fixture
@@ -112,6 +106,7 @@ def test_the_whole_way_by_pages(
 
 
 def test_a_run_tells_what_it_took_and_what_is_to_come(
+    provider: Any,
     round_: Any,
     server: ModelServer,
     client_of: Any,
@@ -121,7 +116,6 @@ def test_a_run_tells_what_it_took_and_what_is_to_come(
 ) -> None:
     """Beside what was told before: tokens, what nobody counted, and what going on costs at most."""
     server.answer = lambda prompt, number: replace(better(prompt, number), read=1_000, written=500)
-    provider = provider_at(server.url, round_.collection, lead)
     choice = choice_of(provider, cycles=2, both=0.0)
     data = runs.estimate_run(round_, choice)
     assert data.usd is not None
@@ -154,10 +148,9 @@ def uncounted(row: Any) -> Battle:
 
 
 def test_a_refused_model_leads_to_its_provider(
-    round_: Any, server: ModelServer, client_of: Any, lead: Any, django_capture_on_commit_callbacks: Any
+    provider: Any, round_: Any, server: ModelServer, client_of: Any, lead: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     server.answer = lambda prompt, number: Answer("no such key", status=401)
-    provider = provider_at(server.url, round_.collection, lead)
     run = fought(round_, choice_of(provider), lead, django_capture_on_commit_callbacks)
     page = client_of(lead).get(reverse("battle_run", args=[round_.uuid, run.uuid])).content.decode()
     mend = reverse("provider_change", args=[round_.collection.slug, provider.uuid])

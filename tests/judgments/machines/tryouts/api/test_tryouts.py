@@ -33,11 +33,6 @@ def round_(make_round: Callable[..., Any], rater: Any) -> Any:
 
 
 @pytest.fixture
-def provider(round_: Any, server: ModelServer, lead: Any) -> Any:
-    return provider_at(server.url, round_.collection, lead)
-
-
-@pytest.fixture
 def trial(round_: Any, provider: Any, lead: Any, api_of: Any) -> Callable[..., Any]:
     """Post a trial of a prompt; whatever comes back, nothing is kept of it but that it was tried."""
     api, place = api_of(lead), f"/api/v1/collections/{round_.collection.slug}/prompts/try/"
