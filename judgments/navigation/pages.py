@@ -68,7 +68,7 @@ PAGES = {
     "judge_new": PageEntry("Add judge", "judges", "machine-judges#which-judges", roles=LEAD, tabs=True),
     "routing": PageEntry("Pairs for people", "judges", "machine-judges#workflow", roles=LEAD, tabs=True),
     "judge_answers": PageEntry("Answers", "machine_judge", roles=LEAD),
-    "judge_ledger": PageEntry("Calls", "machine_judge", "machine-judges#what-is-recorded", roles=LEAD),
+    "judge_ledger": PageEntry("Call log", "machine_judge", "machine-judges#what-is-recorded", roles=LEAD),
     "judge_labels": PageEntry("Labels", "machine_judge", "machine-judges#labels", roles=LEAD),
     "battles": PageEntry(
         "Pairwise comparisons", "judges", "machine-judges#pairwise-comparisons", roles=LEAD, tabs=True
@@ -85,7 +85,7 @@ PAGES = {
     "settled": PageEntry("Resolutions", "round_progress", "rounds#conflicts", roles=EVERYBODY),
     # Snapshots.
     "snapshots": PageEntry("Snapshots", "collection", "snapshots"),
-    "snapshot_new": PageEntry("Create snapshot", "snapshots", "snapshots#several-rounds", roles=LEAD),
+    "snapshot_new": PageEntry("Freeze labels", "snapshots", "snapshots#several-rounds", roles=LEAD),
     "snapshot_changes": PageEntry("Changed labels", "snapshot_new", "snapshots#several-rounds", roles=LEAD),
     "snapshot_stale": PageEntry("Stale labels", "snapshot_new", "freshness#signals", roles=LEAD),
     "snapshot": PageEntry("Snapshot", "snapshots"),

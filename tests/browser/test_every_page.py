@@ -22,6 +22,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(trans
 ANONYMOUS = 4
 Scheme = Literal["light", "dark"]
 VIEWS: tuple[tuple[int, Scheme], ...] = ((1280, "light"), (390, "dark"))
+# Texts of controls that are too small to hit.
+SMALL = """() => [...document.querySelectorAll("button, summary, select, .btn")].filter((control) => {
+  const { width, height } = control.getBoundingClientRect()
+  return control.checkVisibility() && Math.min(width, height) < 24
+}).map((control) => control.textContent.trim())"""
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -55,7 +60,8 @@ def wrong_with(page: Page, live_server: Any, faults: list[str]) -> Callable[[str
     def seen(width: int, scheme: Scheme) -> list[str]:
         show(page, width, scheme)
         over = page.evaluate(OVERFLOW)
-        return [*violations(page), *([f"{over} px too wide"] if over > 0 else [])]
+        small = [f"smaller than 24 px: {name}" for name in page.evaluate(SMALL)]
+        return [*violations(page), *small, *([f"{over} px too wide"] if over > 0 else [])]
 
     return look
 

@@ -46,7 +46,7 @@ class BattleRun(MachineRun):
         return self.round.collection
 
     def __str__(self) -> str:
-        return f"battles {self.number}"
+        return f"comparison run {self.number}"
 
 
 class AnsweredBattle(PublicModel, CallLog, EventModel):

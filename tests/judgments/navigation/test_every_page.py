@@ -104,6 +104,22 @@ def test_every_page_has_a_help_link_to_an_existing_part_of_the_docs(pages: Calla
     assert wrong == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("person", ["rater", "engineer", "lead"])
+def test_no_page_links_to_a_page_that_the_person_may_not_open(
+    pages: Callable[[str], Pages], world: World, person: str
+) -> None:
+    place = WHO.index(person)
+    refused = {address(line.route, world) for line in LINES if line.method == "GET" and line.expected[place] == 403}
+    wrong = {
+        f"{path}: {link}"
+        for path, html in pages(person)
+        for link in re.findall(r'href="(/[^"?#]*)', html)
+        if link in refused
+    }
+    assert wrong == set()
+
+
 def exists(link: str) -> bool:
     """Whether the help page is there, with the anchor of the link."""
     path, _, anchor = link.partition("#")

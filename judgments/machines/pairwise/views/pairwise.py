@@ -113,7 +113,7 @@ def battle_new(request: HttpRequest, round_: Round) -> HttpResponse:
             choice, caps = form.choice, form.caps
             if request.POST.get("act") == "start":
                 run = runs.start(round_, choice, actor=request.user, **caps)
-                messages.success(request, f"{str(run).capitalize()} are running. You can leave the page.")
+                messages.success(request, f"{str(run).capitalize()} is running. You can leave the page.")
                 return redirect("battle_run", round_.uuid, run.uuid)
             estimate = runs.estimate_run(round_, choice)
         if estimate is None and choice is not None:

@@ -96,7 +96,7 @@ def test_battles_keep_the_version_that_they_were_fought_with(
     assert all(prompt.startswith("Ours too: ") for prompt in server.prompts[before:])
     keys = [pair_selection.judge_of_record(one.inputs).provenance()["template_version"] for one in (run, other)]
     assert keys == [1, 2]
-    assert "battles 1" in client.get(reverse("prompt", args=[first.uuid])).content.decode()
+    assert "comparison run 1" in client.get(reverse("prompt", args=[first.uuid])).content.decode()
 
 
 def test_a_prompt_is_for_grades_or_for_battles(
