@@ -81,7 +81,7 @@ def test_from_an_empty_installation_to_a_verdict(
     hand.type(page.get_by_label("Invite people (optional)"), "Rosa\nRudi")
     assert violations(page) == []
     hand.click(page.get_by_role("button", name="Start"))
-    addresses = [page.locator(f"#link-{number}").inner_text() for number in (1, 2)]
+    addresses = [page.locator(f"#secret-{number}").inner_text() for number in (1, 2)]
     with answered(page, lambda request: "/rate/next/" in request.url):
         hand.click(page.get_by_role("link", name="Start rating"))
     ready(page)
