@@ -65,6 +65,7 @@ def check(passed: bool, folder: Path, done: subprocess.CompletedProcess[str], wo
     assert not (folder / "injected").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("passed", [True, False])
 def test_the_action_gates_and_writes_the_summary(
     environment: dict[str, str], tmp_path: Path, world: Any, passed: bool
@@ -89,6 +90,7 @@ def test_the_action_gates_and_writes_the_summary(
     assert (tmp_path / "summary.md").read_text() == (tmp_path / "assay-gate" / "change.md").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("passed", [True, False])
 def test_the_template_gates_and_adds_a_note(
     environment: dict[str, str], tmp_path: Path, world: Any, passed: bool

@@ -107,6 +107,7 @@ def test_python_objects_are_pushed_and_scored(client: Client) -> None:
     assert list(client.scores("mine", metrics=["P@3"])) == ["P@3"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("request_part", ["POST /api/v1/collections/shop/uploads/", "PATCH", "/shop/runs/"])
 def test_a_push_survives_failures(
@@ -119,6 +120,7 @@ def test_a_push_survives_failures(
     assert Run.objects.filter(name="large").count() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_pull_survives_failures(client: Client, proxy: FaultyProxy, tmp_path: Path, fault: str) -> None:
     proxy.faults = [("/export/", fault)] * 3 + [("/snapshots/?", fault)]

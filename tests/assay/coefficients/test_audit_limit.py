@@ -32,6 +32,7 @@ def test_in_a_large_population_it_is_the_exact_limit_of_a_share(sampled: int, ri
     assert right_outside(10_000_000, sampled, right, 0.05) == pytest.approx(expected, abs=2e-4)
 
 
+@pytest.mark.slow
 def test_looking_while_people_judge_query_by_query_costs_nothing() -> None:
     """All errors are in the queries that are judged last: whoever looks early is never told more than in the end."""
     rng = np.random.default_rng(3)

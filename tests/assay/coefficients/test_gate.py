@@ -84,6 +84,7 @@ def test_every_coefficient_can_be_the_gate() -> None:
     assert {decide(report, name, 0.95).state for name in COEFFICIENTS} == {"failed"}
 
 
+@pytest.mark.slow
 def test_as_many_further_pairs_decide_in_four_of_five_cases() -> None:
     random = np.random.default_rng(20)
     big = drawn(random, 200_000)

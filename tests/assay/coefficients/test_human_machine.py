@@ -71,6 +71,7 @@ def test_a_grade_of_one_query_has_no_interval() -> None:
     assert (calibration.worth[1].same.value, calibration.worth[1].same.low) == (1.0, None)
 
 
+@pytest.mark.slow
 def test_intervals_of_precision_have_their_stated_coverage() -> None:
     # 60 queries of 8 pairs; how right the machine is differs from query to query, 0.7 on average.
     rng = np.random.default_rng(8)

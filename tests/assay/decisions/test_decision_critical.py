@@ -99,6 +99,7 @@ def check_each(check, names, drawn):
             raise
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(drawn=two_runs())
 def test_no_way_to_judge_turns_it_with_fewer(drawn):

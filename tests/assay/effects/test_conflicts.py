@@ -20,6 +20,7 @@ def mean(made: dict, run: Run, metric: str) -> float:
     return evaluate(qrels, [run], [metric], level=None, scale_top=3).runs[0].metrics[metric].mean
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["nDCG@5", "AP(rel=2)", "RR@10", "Bpref", "INST(T=3)"])
 def test_every_move_is_the_difference_of_two_evaluations(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pair_effects, "BLOCK", 40)  # several blocks

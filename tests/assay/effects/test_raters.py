@@ -53,6 +53,7 @@ def rank(of: dict[str, float], run: str) -> int:
     return sum(value > of[run] + 1e-9 for value in of.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["median", "majority", "mean", "dawid-skene"])
 @pytest.mark.parametrize("metric", ["nDCG@10", "AP(rel=2)"])
 def test_orders_are_those_of_scoring_everything_again(rule: str, metric: str) -> None:

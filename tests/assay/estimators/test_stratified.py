@@ -77,6 +77,7 @@ def test_a_rate_by_hand() -> None:
     assert (whole.low, whole.estimate, whole.high) == pytest.approx((0.75, 0.75, 0.75))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [powered_mean, stratified_mean])
 @pytest.mark.parametrize(("share", "bias"), [(0.0, 0.0), (0.5, 0.2), (0.8, 0.0)])
 def test_intervals_hold_what_they_say_in_2000_trials(method: object, share: float, bias: float) -> None:

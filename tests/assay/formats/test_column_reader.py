@@ -88,6 +88,7 @@ def outcome(name: str, data: bytes, **options: Any) -> tuple[object, object]:
     return [repr(row) for row in result.rows], result.report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 @given(chance=st.randoms(use_true_random=True))
 def test_odd_lines_are_reported_as_the_careful_reader_reports_them(name: str, chance: Random) -> None:

@@ -169,16 +169,19 @@ def test_binary_files_are_refused(data: bytes):
     check_each(MEMBERS, lambda _: data, check_refused)
 
 
+@pytest.mark.slow
 @given(data=st.binary(max_size=60))
 def test_random_bytes(data: bytes):
     check_each(MEMBERS, lambda _: data)
 
 
+@pytest.mark.slow
 @given(pieces=st.lists(PIECES, max_size=30))
 def test_random_pieces(pieces: list[bytes]):
     check_each(MEMBERS, lambda _: b"".join(pieces))
 
 
+@pytest.mark.slow
 @given(changes=st.lists(st.tuples(st.integers(0, 9999), st.integers(0, 255)), max_size=4))
 def test_its_example_with_bytes_changed(changes: list[tuple[int, int]]):
     def changed(member: Format) -> bytes:
@@ -213,6 +216,7 @@ def check_ends_quickly(member: Format, line: bytes) -> None:
     assert source.given <= (80 << 20 if member.name == "manifest" else 8 << 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [b"lorem ipsum, dolor sit amet\n", b"{}\n", b"\xff\xd8\xff\xe0JFIF\n", b"\0" * 8])
 def test_a_wrong_file_of_200_mb_ends_quickly(line: bytes):
     check_each(MEMBERS, lambda _: line, check_ends_quickly)

@@ -69,6 +69,7 @@ def ask(agent: Agent, world: World, tool: str, arguments: dict[str, Any]) -> boo
     return not failed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", WHO)
 def test_every_tool_has_the_rights_of_the_token(
     who: str,

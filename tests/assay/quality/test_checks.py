@@ -27,6 +27,7 @@ def finding(record: Record, check: str, rater: int = 0) -> Finding:
     return CHECKS[check].find(record)[rater]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [{"k": 2}, {"k": 3, "noise": 0.8}, {"k": 1}, {"queries": 10, "documents": 60}])
 def test_honest_raters_are_left_alone(shape: dict[str, Any]) -> None:
     counted: Counter[str] = Counter()
@@ -51,6 +52,7 @@ CHEATS: dict[str, tuple[Habit, set[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHEATS)
 def test_rater_who_does_not_read_is_detected(name: str) -> None:
     habit, expected = CHEATS[name]

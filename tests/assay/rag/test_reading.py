@@ -278,6 +278,7 @@ def test_fewer_outputs_than_samples_and_unmatched_ids() -> None:
         evaluate(samples("a"), outputs("a"), "ExactMatch", missing="ignore")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["reference_answer", "response", "text"])
 def test_a_text_of_50_megabytes_is_refused(field: str, tmp_path: Path) -> None:
     text = "eight hours of light " * (50_000_000 // 21)

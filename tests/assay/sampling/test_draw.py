@@ -109,6 +109,7 @@ def test_pps_draws_each_query_as_often_as_its_probability_says() -> None:
         assert seen == pytest.approx(probability, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["stratified", "pps"])
 def test_the_weighted_mean_is_unbiased(method: str) -> None:
     cut = zipf(2000)

@@ -47,6 +47,7 @@ def test_order_and_unit_of_the_weights_do_not_matter(
     assert min(value) - 1e-9 <= estimate.mean <= max(value) + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["pps", "stratified"])
 def test_bias_and_coverage_over_many_draws(design: str) -> None:
     """The same as benchmarks/sampling.py does with 2,000 draws; the bounds here allow for fewer."""

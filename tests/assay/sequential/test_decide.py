@@ -247,6 +247,7 @@ def test_results_as_rows_frames_and_json() -> None:
     assert json.loads(json.dumps(decision.to_dict()))["verdict"] == "better"
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-1, 1), max_size=60), st.sampled_from(list(METHODS)))
 def test_any_differences_give_a_verdict(differences: list[float], method: str) -> None:
     planned = 60 if METHODS[method].needs_planned else None

@@ -159,6 +159,7 @@ def test_betting_intervals_only_shrink(differences: list[float]) -> None:
     assert (high <= 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("skewed", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_betting_intervals_cover_the_mean_at_every_query(skewed: bool, weighted: bool) -> None:

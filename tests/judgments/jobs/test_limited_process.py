@@ -151,6 +151,7 @@ def test_canceling_ends_the_process(tmp_path: Path) -> None:
         limited_process.call(everywhere, limits=ENOUGH, progress=give_up, watched=True)
 
 
+@pytest.mark.slow
 def test_a_helper_that_died_is_started_again() -> None:
     limited_process.call(double, 1, limits=ENOUGH)
     helper, _ = limited_process._started[os.getpid()]

@@ -185,6 +185,7 @@ def own_temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the reader in /proc, which Linux has")
 @pytest.mark.usefixtures("own_temporary")
 def test_a_reader_that_is_killed_leaves_nothing_half_done(

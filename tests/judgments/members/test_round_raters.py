@@ -124,6 +124,7 @@ def test_a_rater_who_is_removed_mid_batch_loses_nothing(
     assert assignment.claim_batch(round_, rater=rater) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "path"),
     [

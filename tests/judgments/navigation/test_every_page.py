@@ -169,6 +169,7 @@ def test_every_page_of_the_navigation_has_a_route() -> None:
     assert [route for route, page in PAGES.items() if page.parent and page.parent not in PAGES] == []
 
 
+@pytest.mark.slow
 def test_the_menu_offers_each_role_only_pages_that_it_may_open(
     world: World, client_of: Callable[[Any], Any], lead: Any, engineer: Any, rater: Any
 ) -> None:

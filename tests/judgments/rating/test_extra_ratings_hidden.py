@@ -40,6 +40,7 @@ def addresses(round_: Round) -> Iterator[Ask]:
     yield Ask("POST", f"{page}/rate/next/")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [9.0, None], ids=["timed", "not timed"])
 @pytest.mark.parametrize("answers", [4, 10], ids=["on the way", "done"])
 def test_no_number_reveals_extra_ratings_to_a_rater(

@@ -102,6 +102,7 @@ def test_a_lease_says_nothing(round_: Round, rater: Any, api_of: Make) -> None:
     assert probes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 4])
 def test_returned_pairs_are_the_assigned_ones(round_: Round, rater: Any, size: int) -> None:
     """Neither the number that was shown and given back, nor what comes of giving it back twice, tells a probe."""
@@ -116,6 +117,7 @@ def test_returned_pairs_are_the_assigned_ones(round_: Round, rater: Any, size: i
     assert seen
 
 
+@pytest.mark.slow
 def test_each_answer_changes_every_count_by_one(round_: Round, rater: Any, api_of: Make) -> None:
     """Answers, positions, times and what is left are counted alike, whatever was answered.
 
