@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evaluation.scoring.rankings import Answers, Place
 from judgments.charts.charts import Bar, Chart, Stroke, Words, shade
-from judgments.charts.intervals import WHOLE, Axis
 from judgments.charts.names import short_name
+from judgments.charts.plots import WHOLE, Axis, Layer, Names, Plot
 
 WIDTH, HEIGHT, ROOM = 800.0, 280.0, 18.0
 # More queries than this are drawn as one shape, and several of them share one link.
 MOST_BARS = 400
 MOST_LINKS = 200
 TIER_ROW = 13
+# A query with its difference, outcome and tier.
+Row = Mapping[str, Any]
 # Maps the position of a query to the URL and the text of its bar.
 Linked = Callable[[int], tuple[str, str]]
 
@@ -30,45 +33,38 @@ class Link:
     here: bool = False
 
 
-@dataclass(frozen=True)
-class QueryBar:
-    """One query in the chart."""
-
-    value: float
-    name: str
-    tier: str = ""
-
-
 def differences(
-    queries: Sequence[QueryBar], label: str, opened: int | None = None, link: Linked | None = None
+    queries: Sequence[Row], label: str, opened: int | None = None, link: Linked | None = None
 ) -> tuple[Chart, list[Link]]:
     """Draw per-query differences, sorted from the largest gain to the largest loss, as bars above and below zero."""
-    values = [query.value for query in queries]
+    values = [query["difference"] for query in queries]
     highest, lowest = max([*values, 0.0]), min([*values, 0.0])
-    axis = Axis(-highest, -lowest, ROOM, HEIGHT - ROOM) if highest > lowest else Axis(-1, 1, ROOM, HEIGHT - ROOM)
+    axis = Axis(lowest, highest, HEIGHT - ROOM, ROOM, "difference")
+    marks = Layer("bar", {"x": "query_id", "y": "difference", "color": "outcome"})
+    plot = Plot(Names("queries, from the largest gain to the largest loss", labeled=False), axis, queries, [marks])
     zero, step = axis.at(0.0), WIDTH / max(len(values), 1)
     bars = [_bar(axis, number, step, value) for number, value in enumerate(values)]
-    ticks = sorted({0.0, *Axis(lowest, highest, 0, 1).ticks(9)})
-    strokes = [Stroke(f"M0,{axis.at(-tick)}H{WIDTH:g}", "grid") for tick in ticks]
+    ticks = sorted({0.0, *axis.ticks(9)})
+    strokes = [Stroke(f"M0,{axis.at(tick)}H{WIDTH:g}", "grid") for tick in ticks]
     strokes += _shapes(bars, step) if len(bars) > MOST_BARS else []
     strokes.append(Stroke(f"M0,{zero}H{WIDTH:g}", "axis"))
-    words = [Words(WIDTH + 6, axis.at(-tick) + 4, _tick(tick, highest - lowest), kind="mute") for tick in ticks]
+    words = [Words(WIDTH + 6, axis.at(tick) + 4, _tick(tick, highest - lowest), kind="mute") for tick in ticks]
     rows, names, foot = _tiers(queries, step)
     strokes += rows
     if opened is not None:
         bar = bars[opened]
         frame = f"M{bar.x - 3:g},{bar.y - 3:g}h{bar.width + 6:g}v{bar.height + 6:g}h{-bar.width - 6:g}Z"
         strokes.append(Stroke(frame, "here-line"))
-        words.append(_opened(bar, zero, queries[opened].name))
+        words.append(_opened(bar, zero, queries[opened]["query"]))
     words += [*names, *_sides(values, foot)]
     shown = () if len(bars) > MOST_BARS else tuple(bars)
-    chart = Chart(foot + 4, label, tuple(strokes), shown, tuple(words), width=WIDTH + 46)
+    chart = Chart(foot + 4, label, tuple(strokes), shown, tuple(words), WIDTH + 46, plot)
     return chart, _links(len(queries), step, opened, link) if link else []
 
 
 def _bar(axis: Axis, number: int, step: float, value: float) -> Bar:
     zero = axis.at(0.0)
-    top, bottom = sorted((axis.at(-value), zero))
+    top, bottom = sorted((axis.at(value), zero))
     kind = "better" if value > 0 else "worse" if value < 0 else "same"
     height = round(max(bottom - top, 2), 1)
     return Bar(round(number * step, 2), top if value else zero - 1, round(step * 0.8, 2), height, kind)
@@ -85,16 +81,16 @@ def _shapes(bars: Sequence[Bar], step: float) -> list[Stroke]:
     return strokes
 
 
-def _tiers(queries: Sequence[QueryBar], step: float) -> tuple[list[Stroke], list[Words], float]:
+def _tiers(queries: Sequence[Row], step: float) -> tuple[list[Stroke], list[Words], float]:
     """Draw a row of marks for each tier under the bars, and set where the chart continues."""
-    names = [tier for tier in ("head", "torso", "tail") if any(query.tier == tier for query in queries)]
+    names = [tier for tier in ("head", "torso", "tail") if any(query["tier"] == tier for query in queries)]
     strokes, words = [], []
     for row, tier in enumerate(names):
         y = HEIGHT + 4 + TIER_ROW * row
         marks = [
             f"M{number * step:.2f},{y:g}h{step * 0.8:.2f}v5h{-step * 0.8:.2f}Z"
             for number, query in enumerate(queries)
-            if query.tier == tier
+            if query["tier"] == tier
         ]
         strokes.append(Stroke("".join(marks), "tier"))
         words.append(Words(WIDTH + 6, y + 6, tier, kind="mute"))

@@ -21,7 +21,8 @@ from evaluation.decisions.live import Judged, Labels
 from evaluation.models import Candidate, Decision
 from judgments.agreement import agreement_summary, round_report
 from judgments.charts.charts import Chart, Stroke, Words
-from judgments.charts.intervals import Axis, dot
+from judgments.charts.intervals import dot
+from judgments.charts.plots import Axis, Layer, Plot
 from judgments.labels.grade_visibility import means_visible
 from judgments.models import Collection, CollectionEvent, Document, Query, Round, Slot
 from judgments.web.figures import number
@@ -195,12 +196,9 @@ def sequence(outcome: Outcome, label: str, width: float = WIDTH) -> Chart:
     # Early intervals are wide; the axis shows the part that decides.
     half = min(max([2 * delta, *sorted(ends)[: max(1, len(ends) * 3 // 4)]], default=0.2), LARGEST)
     half = max(half, *(abs(one.mean) for one in shown[-1:]), 2 * delta) * 1.08
-    across = Axis(1, max(shown[-1].n, 2), LEFT, width - 8)
-    up = Axis(-half, half, -(HEIGHT - FOOT), -TOP)
-
-    def y(value: float) -> float:
-        return -up.at(value)
-
+    across = Axis(1, max(shown[-1].n, 2), LEFT, width - 8, "judged queries")
+    up = Axis(-half, half, HEIGHT - FOOT, TOP, "mean difference")
+    y = up.at
     strokes = [Stroke(f"M{LEFT},{y(tick):g}H{width - 8:g}", "grid") for tick in up.ticks(7)]
     if bounded:
         above = " ".join(f"{across.at(one.n)},{y(one.high or 0):g}" for one in bounded)
@@ -217,14 +215,24 @@ def sequence(outcome: Outcome, label: str, width: float = WIDTH) -> Chart:
     ]
     whole = sorted({float(round(tick)) for tick in across.ticks(8) if tick >= 1})
     words += [Words(across.at(tick), HEIGHT - FOOT + 16, f"{tick:.0f}", "middle", "mute") for tick in whole]
-    words.append(Words(width - 8, HEIGHT - 4, "judged queries", "end", "mute"))
+    words.append(Words(width - 8, HEIGHT - 4, across.title, "end", "mute"))
     decided = next((one for one in trace if one.verdict != "undecided"), None)
+    bounds = [{"difference": end} for end in (-delta, 0.0, delta)]
+    verdicts = [vars(decided)] if decided else []
+    layers = [
+        Layer("area", {"x": "n", "y": "low", "y2": "high"}, kind="soft"),
+        Layer("rule", {"y": "difference"}, kind="cut", rows=bounds),
+        Layer("line", {"x": "n", "y": "mean"}),
+        Layer("rule", {"x": "n"}, rows=verdicts),
+        Layer("point", {"x": "n", "y": "mean"}, rows=verdicts),
+    ]
+    plot = Plot(across, up, [vars(one) for one in shown], layers)
     if decided is not None:
         x = across.at(decided.n)
         strokes += [Stroke(f"M{x},{TOP:g}V{HEIGHT - FOOT:g}", "here-line"), dot(x, y(decided.mean), "here", 5)]
         anchor = "end" if x > width / 2 else "start"
         words.append(Words(x + (-8 if anchor == "end" else 8), TOP + 8, f"{decided.verdict} at {decided.n:,}", anchor))
-    return Chart(HEIGHT, label, tuple(strokes), words=tuple(words), width=width)
+    return Chart(HEIGHT, label, tuple(strokes), words=tuple(words), width=width, plot=plot)
 
 
 def sentence(decision: Decision, run: Run, verdict: str, numbers: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from assay.core.errors import NotValid
 from evaluation.decisions import decisions, estimate, findings, list_preferences, systems
 from evaluation.decisions.forms import PlanForm, SystemsForm
 from evaluation.models import Decision, ListJudge
-from judgments.charts.chart_files import picture
+from judgments.charts.chart_files import FORMS, picture
 from judgments.members import collections, invite_links
 from judgments.models import Collection, Query
 from judgments.queries import narratives
@@ -355,11 +355,11 @@ def decision(request: HttpRequest, slug: str, uuid: uuid_module.UUID) -> HttpRes
         if row.round is not None:
             row.round.refresh_from_db()
         context |= findings.page(row)
-        if request.GET.get("format") == "svg":
+        if (form := request.GET.get("format", "")) in FORMS:
             number = request.GET.get("candidate", "0")
             parts = context["parts"]
             part = parts[int(number)] if number.isdigit() and int(number) < len(parts) else parts[0]
-            return picture(part.chart, f"{row.name} {part.run}")
+            return picture(part.chart, f"{row.name} {part.run}", form)
     return render(request, "evaluation/decisions/decision.html", context)
 
 

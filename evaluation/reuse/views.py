@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -17,10 +17,11 @@ from evaluation.reuse import reuse as reusability
 from evaluation.scoring import leaderboard
 from evaluation.scoring.metric_values import signed
 from evaluation.scoring.scoring import relevant_from
-from judgments.charts.chart_files import picture
+from judgments.charts.chart_files import FORMS, picture
 from judgments.charts.charts import PHONE, Chart, Stroke, Words, whole_ticks
-from judgments.charts.intervals import dot
+from judgments.charts.intervals import dot, levels
 from judgments.charts.names import short_name
+from judgments.charts.plots import Axis, Layer, Plot, ranges
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot
@@ -167,9 +168,9 @@ def _rows(result: Reuse) -> list[dict[str, Any]]:
 
 def _file_of(request: HttpRequest, snapshot: Snapshot, result: Reuse, left_out: int) -> HttpResponse | None:
     """Return the chart or the API response as a file, if requested."""
-    collection, wanted = snapshot.collection, request.GET.get("format")
-    if wanted == "svg":
-        return picture(discovery_curve(result.curve, result.missed), f"{collection.slug} {snapshot} discovery")
+    collection, wanted = snapshot.collection, request.GET.get("format", "")
+    if wanted in FORMS:
+        return picture(discovery_curve(result.curve, result.missed), f"{collection.slug} {snapshot} discovery", wanted)
     if wanted != "json":
         return None
     content = snapshots.redacted_for(request.user, collection, reusability.as_json(snapshot, result, left_out))
@@ -189,55 +190,52 @@ def discovery_curve(curve: Discovery, missed: Missed, width: float = WIDE) -> Ch
     pooled, judged_relevant = steps[-1]["pooled"], steps[-1]["relevant"]
     top = max(judged_relevant, 1, judged_relevant + (missed.high or 0.0))
     ticks = whole_ticks(top)
-    top = max(top, ticks[-1])
     right = width - (28.0 if width <= PHONE else 150.0)
-
-    def x(pairs: float) -> float:
-        return round(LEFT + (right - LEFT) * pairs / max(pooled, 1), 1)
-
-    def y(relevant: float) -> float:
-        return round(HIGH - BOTTOM - (HIGH - BOTTOM - TOP) * relevant / top, 1)
-
-    points = [f"{x(0)},{y(0)}", *(f"{x(step['pooled'])},{y(step['relevant'])}" for step in steps)]
-    strokes = [Stroke(f"M{LEFT},{y(tick)}H{right}", "grid") for tick in ticks]
-    strokes += _whole(curve, x)
+    x = Axis(0, max(pooled, 1), LEFT, right, "documents returned down to this rank")
+    y = Axis(0, max(top, ticks[-1]), HIGH - BOTTOM, TOP, "relevant documents")
+    rows = [{"depth": 0, "pooled": 0, "judged": 0, "relevant": 0}, *steps]
+    points = [f"{x.at(row['pooled'])},{y.at(row['relevant'])}" for row in rows]
+    strokes, words = levels(y, LEFT, right, ticks)
+    # The depth down to which everything is judged, if deeper ranks follow.
+    cut = steps[curve.whole - 1 : curve.whole] if 0 < curve.whole < curve.depth else []
+    strokes += [Stroke(f"M{x.at(step['pooled'])},{TOP}V{HIGH - BOTTOM}", "cut") for step in cut]
     # Below the completely judged ranks a flat line means nothing, so it is drawn in a muted style.
     strokes += [Stroke(f"M{' '.join(points[curve.whole :])}", "axis")] if curve.whole < curve.depth else []
     strokes += [Stroke(f"M{' '.join(points[: curve.whole + 1])}", "here-line")] if curve.whole else []
-    strokes.append(dot(x(pooled), y(judged_relevant), "here"))
-    words = [Words(LEFT - 8, y(tick) + 4, f"{tick:,}", "end", "mute") for tick in ticks]
+    strokes.append(dot(x.at(pooled), y.at(judged_relevant), "here"))
     words += _depths(steps, x)
-    words.append(Words(LEFT, HIGH - 6, "documents returned down to this rank", kind="mute"))
+    words.append(Words(LEFT, HIGH - 6, x.title, kind="mute"))
     words += _ends(strokes, missed, judged_relevant, y, right, beside=width > PHONE)
+    found = {"x": "pooled", "y": "relevant"}
+    layers = [
+        Layer("line", found, "partly judged", "mute", rows[curve.whole :]),
+        Layer("line", found, "judged", rows=rows[: curve.whole + 1]),
+        Layer("rule", {"x": "pooled"}, kind="cut", rows=cut),
+        Layer("point", found, rows=steps[-1:]),
+    ]
+    if missed.value is not None and missed.unjudged:
+        total = {"pooled": pooled, "total": judged_relevant + missed.value}
+        total |= {"low": judged_relevant + (missed.low or 0.0), "high": judged_relevant + (missed.high or 0.0)}
+        layers += ranges("y", "total", "low", "high", {"x": "pooled"}, [total])
     label = (
         f"{judged_relevant:,} relevant in {amount(steps[-1]['judged'], 'judged pair')} "
         f"of {pooled:,} returned by the runs, by depth"
     )
-    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=width)
+    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=width, plot=Plot(x, y, rows, layers))
 
 
-def _whole(curve: Discovery, x: Callable[[float], float]) -> list[Stroke]:
-    """Mark the depth down to which everything is judged, if deeper ranks follow."""
-    if not 0 < curve.whole < curve.depth:
-        return []
-    at = x(curve.steps()[curve.whole - 1]["pooled"])
-    return [Stroke(f"M{at},{TOP}V{HIGH - BOTTOM}", "cut")]
-
-
-def _depths(steps: Sequence[dict[str, int]], x: Callable[[float], float]) -> list[Words]:
+def _depths(steps: Sequence[dict[str, int]], x: Axis) -> list[Words]:
     words: list[Words] = []
     last = -ROOM
     for step in steps:
-        at = x(step["pooled"])
+        at = x.at(step["pooled"])
         if step["depth"] in NAMED and at - last >= ROOM:
             words.append(Words(at, HIGH - BOTTOM + 16, f"rank {step['depth']:,}", "middle", "mute"))
             last = at
     return words
 
 
-def _ends(
-    strokes: list[Stroke], missed: Missed, relevant: int, y: Callable[[float], float], right: float, *, beside: bool
-) -> list[Words]:
+def _ends(strokes: list[Stroke], missed: Missed, relevant: int, y: Axis, right: float, *, beside: bool) -> list[Words]:
     """Write at the right how many were found, and the interval of the estimated total."""
 
     def words_at(height: float, text: str, kind: str = "") -> Words:
@@ -245,12 +243,12 @@ def _ends(
             return Words(right + 26, height + 4, text, kind=kind)
         return Words(right + 4, height - 8, text, "end", kind)
 
-    words = [words_at(y(relevant), f"{relevant:,} found")]
+    words = [words_at(y.at(relevant), f"{relevant:,} found")]
     if missed.value is None or missed.low is None or missed.high is None or not missed.unjudged:
         return words
     at = right + 14
-    low, middle, high = (y(relevant + value) for value in (missed.low, missed.value, missed.high))
+    low, middle, high = (y.at(relevant + value) for value in (missed.low, missed.value, missed.high))
     strokes += [Stroke(f"M{at},{low}V{high}", "axis"), dot(at, middle, "mark")]
-    if y(relevant) - middle > 16:
+    if y.at(relevant) - middle > 16:
         words.append(words_at(middle, f"about {relevant + missed.value:,.0f} in total", "mute"))
     return words

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from judgments.charts.charts import Chart, Stroke, Words
-from judgments.charts.intervals import MOST_ROWS, Axis, Estimate, axis_over, dot, more, whisker
+from judgments.charts.intervals import MOST_ROWS, Estimate, axis_over, dot, levels, more, whisker
 from judgments.charts.names import short_name, short_names
+from judgments.charts.plots import Axis, Layer, Names, Plot, ranges
 
 WIDTH = 320.0
 NAME = 96.0
@@ -24,10 +25,15 @@ MOST_NAMES = 10
 LONGEST_SNAPSHOT = 60
 
 
-def tier_rows(tiers: Sequence[tuple[str, Sequence[Estimate]]], label: str, most: int = MOST_ROWS) -> Chart:
+def tier_rows(
+    tiers: Sequence[tuple[str, Sequence[Estimate]]], label: str, metric: str = "", most: int = MOST_ROWS
+) -> Chart:
     """Draw the runs with their intervals under each tier's name, all on one axis."""
     shown = [(words, estimates[:most]) for words, estimates in tiers]
-    axis = axis_over([one for _, estimates in shown for one in estimates], NAME, WIDTH - 8)
+    axis = axis_over([one for _, estimates in shown for one in estimates], NAME, WIDTH - 8, metric)
+    rows = [one.row(tier=tier) for tier, estimates in shown for one in estimates]
+    under = {"y": "tier", "yOffset": "run", "color": "run"}
+    plot = Plot(axis, Names("Tier"), rows, ranges("x", "value", "low", "high", under))
     strokes: list[Stroke] = []
     words: list[Words] = []
     y = 10.0
@@ -43,18 +49,29 @@ def tier_rows(tiers: Sequence[tuple[str, Sequence[Estimate]]], label: str, most:
     grid = "".join(f"M{axis.at(tick)},4V{y - 8:g}" for tick in axis.ticks())
     left = more(max((estimates for _, estimates in tiers), key=len, default=[]), y + 18, most)
     height = y + (22 if left else 8)
-    return Chart(height, label, (Stroke(grid, "grid"), *strokes), words=(*words, *left), width=WIDTH)
+    return Chart(height, label, (Stroke(grid, "grid"), *strokes), words=(*words, *left), width=WIDTH, plot=plot)
 
 
 def over_time(
-    snapshots: Sequence[str], runs: Mapping[str, Sequence[Estimate | None]], label: str, here: str = ""
+    snapshots: Sequence[str],
+    runs: Mapping[str, Sequence[Estimate | None]],
+    label: str,
+    here: str = "",
+    metric: str = "",
 ) -> Chart:
     """Draw each run's mean with its interval on one snapshot after another."""
-    axis = axis_over([one for series in runs.values() for one in series if one], HIGH - BOTTOM, TOP)
+    axis = axis_over([one for series in runs.values() for one in series if one], HIGH - BOTTOM, TOP, metric)
+    # An empty row is a gap in the line.
+    rows = [
+        {"snapshot": snapshot, "run": name} | ({"mean": one.value, "low": one.low, "high": one.high} if one else {})
+        for name, series in runs.items()
+        for snapshot, one in zip(snapshots, series, strict=True)
+    ]
+    across = {"x": "snapshot", "xOffset": "run", "color": "run"}
+    marks = (Layer("line", {"y": "mean", **across}), *ranges("y", "mean", "low", "high", across))
     step = min((WIDE - LEFT - RIGHT) / max(len(snapshots), 1), MOST_STEP)
     end = LEFT + step * max(len(snapshots), 1)
-    strokes = [Stroke(f"M{LEFT},{axis.at(tick)}H{end}", "grid") for tick in axis.ticks()]
-    words = [Words(LEFT - 6, axis.at(tick) + 4, axis.written(tick), "end", "mute") for tick in axis.ticks()]
+    strokes, words = levels(axis, LEFT, end, gap=6)
     words += _snapshot_names(snapshots, step)
     ends: list[tuple[float, str]] = []
     for place, (name, series) in enumerate(sorted(runs.items(), key=lambda run: run[0] == here)):
@@ -67,7 +84,8 @@ def over_time(
         last = next((point for point in reversed(points) if point), None)
         ends += [(axis.at(last[1].value), name)] if last else []
     words += _names(ends, here, end)
-    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=WIDE)
+    plot = Plot(Names("Snapshot"), axis, rows, marks)
+    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=WIDE, plot=plot)
 
 
 def _line(axis: Axis, points: Sequence[tuple[float, Estimate] | None], here: bool) -> list[Stroke]:

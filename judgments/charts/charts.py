@@ -13,6 +13,7 @@ from itertools import accumulate
 
 from assay.core.counted_nouns import amount
 from judgments.charts.names import short_names
+from judgments.charts.plots import Axis, Layer, Names, Plot
 
 WIDTH = 320
 # The width of a chart on a phone at which its text is still readable; text that does not fit is placed elsewhere.
@@ -55,7 +56,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart; ``label`` is its text alternative."""
+    """One chart; ``label`` is its text alternative, and ``plot`` its contents if they can be downloaded."""
 
     height: float
     label: str
@@ -63,6 +64,7 @@ class Chart:
     bars: tuple[Bar, ...] = ()
     words: tuple[Words, ...] = ()
     width: float = WIDTH
+    plot: Plot | None = None
 
 
 def traffic_line(
@@ -124,6 +126,17 @@ def _shares(shares: Sequence[float], ends: Sequence[float]) -> list[Words]:
 def shared_bars(rows: Sequence[tuple[str, Sequence[int]]], parts: Sequence[tuple[str, str]], label: str) -> Chart:
     """Return one bar per row, divided into parts with counts."""
     most = max((sum(counts) for _, counts in rows), default=0) or 1
+    pairs = [
+        {"name": name, "part": words_of, "pairs": count}
+        for name, counts in rows
+        for (words_of, _), count in zip(parts, counts, strict=True)
+    ]
+    plot = Plot(
+        Axis(0, most, NAME, WIDTH, "Pairs"),
+        Names("Run"),
+        pairs,
+        [Layer("bar", {"x": "pairs", "y": "name", "color": "part"})],
+    )
     unit = (WIDTH - NAME) / most
     bars: list[Bar] = []
     words: list[Words] = []
@@ -136,7 +149,7 @@ def shared_bars(rows: Sequence[tuple[str, Sequence[int]]], parts: Sequence[tuple
             x += count * unit
     y = 4 + 18 * len(rows) + 12
     words += _legend(parts, y, bars)
-    return Chart(y + 8, label, bars=tuple(bars), words=tuple(words))
+    return Chart(y + 8, label, bars=tuple(bars), words=tuple(words), plot=plot)
 
 
 def _legend(parts: Sequence[tuple[str, str]], y: float, bars: list[Bar]) -> list[Words]:
@@ -153,12 +166,16 @@ def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
     """Return pairs by the best rank that any run gives them."""
     ranked = {rank: pairs for rank, pairs in counts if rank is not None}
     last = max(ranked, default=0)
-    if not last:
-        return Chart(24, label, words=(Words(0, 16, "no run contains these pairs", kind="mute"),))
-    size = -(-last // MOST_BARS)
+    size = max(1, -(-last // MOST_BARS))
     groups = [(start, min(start + size - 1, last)) for start in range(1, last + 1, size)]
     heights = [sum(ranked.get(rank, 0) for rank in range(first, end + 1)) for first, end in groups]
-    names = [f"rank {first}" if first == end else f"ranks {first}–{end}" for first, end in groups]
+    shown = [f"{first}" if first == end else f"{first}–{end}" for first, end in groups]
+    rows = [{"rank": ranks, "pairs": pairs} for ranks, pairs in zip(shown, heights, strict=True)]
+    x, y = Names("best rank of a pair"), Axis(0, max(heights, default=0), 0, 0, "pairs")
+    plot = Plot(x, y, rows, [Layer("bar", {"x": "rank", "y": "pairs"})])
+    if not last:
+        return Chart(24, label, words=(Words(0, 16, "no run contains these pairs", kind="mute"),), plot=plot)
+    names = [f"rank{'s' * ('–' in ranks)} {ranks}" for ranks in shown]
     return columns(
         [
             (pairs, "mark" if first <= 10 else "same", f"{name}: {amount(pairs, 'pair')}")
@@ -166,7 +183,8 @@ def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
         ],
         label,
         (names[0], names[-1]),
-        "best rank of a pair",
+        x.title,
+        plot=plot,
     )
 
 
@@ -194,6 +212,7 @@ def columns(
     floor: float = 108.0,
     widest: float = WIDEST_BAR,
     room: int = 80,
+    plot: Plot | None = None,
 ) -> Chart:
     """Draw columns, each given as height, kind and title, with the names of the first and the last one below."""
     step, most = min(WIDTH / max(len(bars), 1), widest), max((height for height, _, _ in bars), default=0) or 1
@@ -208,7 +227,7 @@ def columns(
         Words(_round(max(step * len(bars), room)), floor + 16, ends[1] if len(bars) > 1 else "", "end"),
         Words(0, floor + 32, caption, kind="mute"),
     )
-    return Chart(floor + 36, label, (Stroke(f"M0,{floor}H{WIDTH}", "axis"),), drawn, words)
+    return Chart(floor + 36, label, (Stroke(f"M0,{floor}H{WIDTH}", "axis"),), drawn, words, plot=plot)
 
 
 def share_bars(rows: Sequence[tuple[str, float]]) -> Chart:

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from judgments.charts.charts import Bar, Chart, Stroke, Words
 from judgments.charts.names import LONGEST_NAME, short_names
+from judgments.charts.plots import Axis, Names, Plot, ranges
 
 WIDTH = 240
 NAME = 88
 MOST_ROWS = 5
 ROW = 15
-# A longer axis holds counts, which have no decimals.
-WHOLE = 5
 
 
 class Estimate(NamedTuple):
@@ -28,39 +27,16 @@ class Estimate(NamedTuple):
     low: float | None = None
     high: float | None = None
 
-
-class Axis(NamedTuple):
-    """A range of numbers mapped to a range of the picture."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def at(self, value: float) -> float:
-        """Return the position of a value, limited to the ends of the axis."""
-        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
-        return round(self.start + min(max(share, 0.0), 1.0) * (self.end - self.start), 1)
-
-    def ticks(self, most: int = 5) -> list[float]:
-        """Return round numbers on the axis, at most this many."""
-        steps = (front * 10.0**power for power in range(-2, 300) for front in (1, 2, 5))
-        step = next(step for step in steps if (self.high - self.low) / step <= most)
-        first = math.ceil(round(self.low / step, 6))
-        last = math.floor(round(self.high / step, 6))
-        return [round(number * step, 2) for number in range(first, last + 1)]
-
-    def written(self, tick: float) -> str:
-        """Return a number with enough decimals to distinguish it from its neighbors on the axis."""
-        return f"{tick:,.{0 if self.high - self.low >= WHOLE else 2}f}"
+    def row(self, **fields: Any) -> dict[str, Any]:
+        return {"run": self.name, "value": self.value, "low": self.low, "high": self.high, **fields}
 
 
-def axis_over(estimates: Iterable[Estimate], start: float, end: float) -> Axis:
+def axis_over(estimates: Iterable[Estimate], start: float, end: float, title: str = "") -> Axis:
     """Return an axis that covers all values and intervals."""
     ends = [end for one in estimates for end in (one.value, one.low, one.high) if end is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     room = max((high - low) * 0.08, 0.02)
-    return Axis(round(low - room, 2), round(high + room, 2), start, end)
+    return Axis(round(low - room, 2), round(high + room, 2), start, end, title)
 
 
 def dot(x: float, y: float, kind: str = "mark", radius: float = 4.0) -> Stroke:
@@ -83,7 +59,8 @@ def whisker(axis: Axis, low: float | None, high: float | None, y: float, cap: fl
 def leaders(estimates: Sequence[Estimate], label: str, unit: str, most: int = MOST_ROWS) -> Chart:
     """Return the means with their intervals, at most this many, with the first one marked."""
     shown = estimates[:most]
-    axis = axis_over(shown, NAME + 4, WIDTH - 6)
+    axis = axis_over(shown, NAME + 4, WIDTH - 6, unit)
+    plot = Plot(axis, Names("Run"), [one.row() for one in shown], ranges("x", "value", "low", "high", {"y": "run"}))
     strokes: list[Stroke] = []
     words: list[Words] = []
     names = short_names([one.name for one in shown], LONGEST_NAME)
@@ -96,7 +73,17 @@ def leaders(estimates: Sequence[Estimate], label: str, unit: str, most: int = MO
         Words(NAME + 4, foot, axis.written(axis.low), kind="mute"),
         Words(WIDTH, foot, f"{unit} {axis.written(axis.high)}", "end", "mute"),
     ]
-    return Chart(foot + 4, label, tuple(strokes), words=(*words, *more(estimates, foot, most)), width=WIDTH)
+    words += more(estimates, foot, most)
+    return Chart(foot + 4, label, tuple(strokes), words=tuple(words), width=WIDTH, plot=plot)
+
+
+def levels(
+    axis: Axis, left: float, right: float, ticks: Sequence[float] = (), gap: int = 8
+) -> tuple[list[Stroke], list[Words]]:
+    """Return the horizontal grid lines of an axis, with their numbers on the left."""
+    ticks = ticks or axis.ticks()
+    strokes = [Stroke(f"M{left},{axis.at(tick)}H{right}", "grid") for tick in ticks]
+    return strokes, [Words(left - gap, axis.at(tick) + 4, axis.written(tick), "end", "mute") for tick in ticks]
 
 
 def more(rows: Sequence[object], y: float, most: int = MOST_ROWS) -> list[Words]:

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from assay.core.counted_nouns import amount
 from evaluation.comparison import difference_chart
 from evaluation.comparison.comparison import OUTCOMES, Comparison
-from evaluation.comparison.difference_chart import Link, QueryBar
+from evaluation.comparison.difference_chart import Link
 from evaluation.scoring.metric_values import shown, shown_difference
 from evaluation.scoring.snapshot_design import UNTIERED
 from judgments.charts.charts import Chart
@@ -85,12 +85,11 @@ def picture_of(
     """Draw the sorted bars, each a link to its query."""
     counts = ", ".join(f"{comparison.count(outcome):,} {outcome}" for outcome in OUTCOMES)
     label = f"Difference in {comparison.metric} for each of {amount(len(rows), 'query', 'queries')}, sorted: {counts}"
-    bars = [QueryBar(row["difference"], row["query"], row["tier"]) for row in rows]
 
     def link(at: int) -> tuple[str, str]:
         return opening(params, rows[at]), words(rows[at], comparison.metric)
 
-    return difference_chart.differences(bars, label, place, link)
+    return difference_chart.differences(rows, label, place, link)
 
 
 def words(row: Row, metric: str) -> str:

@@ -21,7 +21,7 @@ from evaluation.scoring.scoring import LEVEL
 from evaluation.scoring.stored_scores import SEED, tier_place
 from evaluation.scoring.views.scores import TRAFFIC
 from judgments.charts import intervals
-from judgments.charts.chart_files import picture
+from judgments.charts.chart_files import FORMS, picture
 from judgments.charts.charts import Chart
 from judgments.jobs.single_flight import compute_once, hashed_key
 from judgments.labels import grade_visibility
@@ -311,12 +311,13 @@ def _shown(rows: list[dict[str, Any]], params: dict[str, str], metric: str) -> l
 def _file_of(
     request: HttpRequest, result: Comparison, choice: Choice, params: dict[str, str], rows: list[dict[str, Any]]
 ) -> HttpResponse | None:
-    """Return the chart as SVG, or the API response with the queries, the tiers and the other metrics, if requested."""
+    """Return the chart, or the API response with the queries, the tiers and the other metrics, if requested."""
     collection = result.a.collection
     name = slugify(f"{collection.slug} {result.b.run} against {result.a.run} {result.metric}")
-    if request.GET.get("format") == "svg":
-        return picture(differences.picture_of(result, params, rows, None)[0], name)
-    if request.GET.get("format") != "json":
+    form = request.GET.get("format", "")
+    if form in FORMS:
+        return picture(differences.picture_of(result, params, rows, None)[0], name, form)
+    if form != "json":
         return None
     body = comparison.as_json(result) | {
         "by_traffic": by_traffic(result),

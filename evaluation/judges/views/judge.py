@@ -17,9 +17,10 @@ from assay.core.errors import NotValid
 from evaluation.effects.round_runs import METRIC, is_large, metrics_of, state_key
 from evaluation.judges import judge_effect
 from evaluation.judges.judge_effect import Effect
-from judgments.charts.chart_files import picture
+from judgments.charts.chart_files import FORMS, picture
 from judgments.charts.charts import Chart, Stroke, Words
-from judgments.charts.intervals import Axis, dot, whisker
+from judgments.charts.intervals import dot, whisker
+from judgments.charts.plots import Axis, Names, Plot, ranges
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility, round_labels
 from judgments.labels.round_labels import Key
@@ -419,9 +420,9 @@ def _file_of(request: HttpRequest, calibrated: Calibrated, name: str) -> HttpRes
         return attachment(f"{name}-confusion.csv", confusion_csv(calibrated))
     if wanted == "worth.csv":
         return attachment(f"{name}-precision.csv", worth_csv(calibrated))
-    if wanted == "worth.svg":
+    if wanted in [f"worth.{form}" for form in FORMS]:
         title = f"Share of pairs with the same human grade, by grade of {name}"
-        return picture(worth_chart(calibrated, title), f"{name}-precision")
+        return picture(worth_chart(calibrated, title), f"{name}-precision", wanted)
     return None
 
 
@@ -437,14 +438,21 @@ def confusion_csv(calibrated: Calibrated) -> str:
 
 def worth_csv(calibrated: Calibrated) -> str:
     """Return one row per grade with its unrounded shares."""
-    head = ["grade", "pairs", "same", "same_low", "same_high", "relevant", "relevant_low", "relevant_high"]
-    rows = [[str(one.grade), str(one.same.n), *_cells(one.same), *_cells(one.relevant)] for one in calibrated.worth]
-    return "".join(csv_row(row) for row in [head, *rows])
+    rows = _worth_rows(calibrated)
+    cells = [["" if value is None else repr(value) for value in row.values()] for row in rows]
+    return "".join(csv_row(row) for row in [list(rows[0]), *cells])
+
+
+def _worth_rows(calibrated: Calibrated) -> list[dict[str, Any]]:
+    return [
+        {"grade": one.grade, "pairs": one.same.n, **_bounds("same", one.same), **_bounds("relevant", one.relevant)}
+        for one in calibrated.worth
+    ]
 
 
 def worth_chart(calibrated: Calibrated, title: str) -> Chart:
     """Draw how often people agree with each machine grade, with intervals by query."""
-    axis = Axis(0.0, 1.0, NAME, WIDTH - 10)
+    axis = Axis(0.0, 1.0, NAME, WIDTH - 10, "Share of pairs with the same human grade")
     foot = ROW * len(calibrated.worth) + 6
     strokes = [Stroke("".join(f"M{axis.at(tick)},0V{foot - 4}" for tick in axis.ticks()), "grid")]
     words: list[Words] = []
@@ -456,8 +464,10 @@ def worth_chart(calibrated: Calibrated, title: str) -> Chart:
             continue
         strokes += [*whisker(axis, one.same.low, one.same.high, y, cap=4), dot(axis.at(one.same.value), y, radius=4.5)]
     words += [Words(axis.at(tick), foot + 10, axis.written(tick), "middle", "mute") for tick in axis.ticks()]
-    return Chart(foot + 14, title, tuple(strokes), words=tuple(words), width=WIDTH)
+    layers = ranges("x", "same", "same_low", "same_high", {"y": "grade"})
+    plot = Plot(axis, Names("Grade of the judge"), _worth_rows(calibrated), layers)
+    return Chart(foot + 14, title, tuple(strokes), words=tuple(words), width=WIDTH, plot=plot)
 
 
-def _cells(share: Share) -> list[str]:
-    return ["" if value is None else repr(value) for value in (share.value, share.low, share.high)]
+def _bounds(name: str, share: Share) -> dict[str, float | None]:
+    return {name: share.value, f"{name}_low": share.low, f"{name}_high": share.high}

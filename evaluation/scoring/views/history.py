@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection as Some
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
@@ -23,7 +24,7 @@ from evaluation.scoring import charts as score_charts
 from evaluation.scoring import history, leaderboard, scoring
 from evaluation.scoring.significance_groups import Against, steps
 from judgments.charts import intervals
-from judgments.charts.chart_files import picture
+from judgments.charts.chart_files import FORMS, picture
 from judgments.labels import grade_visibility
 from judgments.labels.snapshot_files import qrels_of
 from judgments.models import Collection, Snapshot
@@ -216,7 +217,7 @@ def _chart(points: Sequence[history.Point], shown: Sequence[str], metric: str, r
         f"{metric} of {amount(len(shown), 'run')} on {amount(len(points), 'snapshot')}, oldest first, with intervals"
     )
     here = run.name if run else next(iter(shown), "")
-    return score_charts.over_time([point.snapshot.name for point in points], lines, label, here)
+    return score_charts.over_time([point.snapshot.name for point in points], lines, label, here, metric)
 
 
 def _estimate(name: str, score: Score | None) -> intervals.Estimate | None:
@@ -225,10 +226,10 @@ def _estimate(name: str, score: Score | None) -> intervals.Estimate | None:
     return intervals.Estimate(name, score.mean, score.low, score.high)
 
 
-def _as_svg(
-    reader: Any, collection: Collection, metric: str, points: list[history.Point], run: Run | None
+def _as_picture(
+    reader: Any, collection: Collection, metric: str, points: list[history.Point], run: Run | None, *, form: str
 ) -> HttpResponse:
-    return picture(_chart(points, _shown(points, run), metric, run), f"{collection.slug} {metric} over time")
+    return picture(_chart(points, _shown(points, run), metric, run), f"{collection.slug} {metric} over time", form)
 
 
 def _as_csv(
@@ -267,4 +268,4 @@ def _plain(point: history.Point, metric: str) -> list[dict[str, Any]]:
     return [head | empty | row for row in scored or [{}]]
 
 
-FILES = {"svg": _as_svg, "csv": _as_csv, "json": _as_json}
+FILES = {form: partial(_as_picture, form=form) for form in FORMS} | {"csv": _as_csv, "json": _as_json}

@@ -20,7 +20,7 @@ from evaluation.scoring import leaderboard, scoring
 from evaluation.scoring.significance_groups import Against, SignificanceGroups
 from evaluation.scoring.stored_scores import report_of, scorings_of
 from judgments.charts import intervals
-from judgments.charts.chart_files import picture
+from judgments.charts.chart_files import FORMS, picture
 from judgments.charts.charts import Chart
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Snapshot
@@ -42,7 +42,7 @@ MOST_BESIDE = 6
 TRAFFIC = "traffic"
 # File name endings of the writers of `assay.scoring.results`.
 ENDINGS = {"csv": "csv", "json": "json", "trec": "txt", "latex": "tex"}
-PICTURES = ("svg", "tiers.svg")
+PICTURES = (*FORMS, *(f"tiers.{form}" for form in FORMS))
 DIAGNOSTICS = "trust.csv"
 
 
@@ -216,7 +216,7 @@ def _tier_chart(rows: list[leaderboard.Row], metric: str) -> Chart | None:
         )
         for place, (name, queries) in enumerate(zip(tiers.names, tiers.queries, strict=True))
     ]
-    return score_charts.tier_rows(under, f"{metric} by tier, with intervals for tiers with at least 10 queries")
+    return score_charts.tier_rows(under, f"{metric} by tier, with intervals for tiers with at least 10 queries", metric)
 
 
 def _file(reader: Any, snapshot: Snapshot, scorings: list[Scoring], kind: str, *, per_query: bool) -> HttpResponse:
@@ -248,9 +248,9 @@ def _diagnostics(collection: Collection, scorings: list[Scoring]) -> HttpRespons
 
 def _picture(snapshot: Snapshot, rows: list[leaderboard.Row], metric: str, file: str) -> HttpResponse:
     name = f"{snapshot.collection.slug} {snapshot} {metric}"
-    tiers = _tier_chart(rows, metric) if file == "tiers.svg" else None
+    tiers = _tier_chart(rows, metric) if file.startswith("tiers.") else None
     if tiers is not None:
-        return picture(tiers, f"{name} by tier")
+        return picture(tiers, f"{name} by tier", file)
     estimates = _estimates(rows)
     label = f"{metric} on {snapshot}{', by traffic' if rows and rows[0].weighted else ''}, with intervals"
-    return picture(intervals.leaders(estimates, label, metric, most=len(estimates)), name)
+    return picture(intervals.leaders(estimates, label, metric, most=len(estimates)), name, file)

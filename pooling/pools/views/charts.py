@@ -75,7 +75,7 @@ def file_of(request: HttpRequest, context: Mapping[str, Any], name: str) -> Http
     """Return the requested chart as a file, if it is one of these."""
     wanted = request.GET.get("picture")
     chart = context.get(f"{wanted}_chart") if wanted in ("systems", "ranks") else None
-    return picture(chart, f"{name} pool {wanted}") if chart else None
+    return picture(chart, f"{name} pool {wanted}", request.GET.get("format", "")) if chart else None
 
 
 def _telling(systems: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -17,6 +17,8 @@ from judgments import hooks
 from judgments.charts import table_files
 from judgments.charts.chart_files import picture
 from judgments.charts.charts import PHONE, Bar, Chart, Stroke, Words, whole_ticks
+from judgments.charts.intervals import levels
+from judgments.charts.plots import Axis, Layer, Plot
 from judgments.models import Round
 from judgments.rounds.views.rounds import frame
 from judgments.web import access
@@ -45,40 +47,39 @@ def discovery_curve(curve: DiscoveryCurve, strategy: str, width: float = WIDE) -
     judged, narrow = max(curve.judged, 1), width <= PHONE
     right, above = width - (16.0 if narrow else 150.0), 62.0 if narrow else 30.0
     ticks = whole_ticks(max(curve.total, 1))
-    top = max(curve.total, ticks[-1], 1)
-
-    def x(pairs: float) -> float:
-        return round(LEFT + (right - LEFT) * min(pairs, judged) / judged, 1)
-
-    def y(relevant: float) -> float:
-        return round(HIGH - BOTTOM - (HIGH - BOTTOM - above) * relevant / top, 1)
-
-    places = _thinned(curve.judged)
-    line = " ".join(f"{x(at)},{y(curve.relevant[at - 1])}" for at in places)
-    strokes = [Stroke(f"M{LEFT},{y(tick)}H{right}", "grid") for tick in ticks]
-    words = [Words(LEFT - 8, y(tick) + 4, f"{tick:,}", "end", "mute") for tick in ticks]
+    x = Axis(0, judged, LEFT, right, "pairs judged, in judging order")
+    y = Axis(0, max(curve.total, ticks[-1], 1), HIGH - BOTTOM, above, "relevant documents")
+    rows = [{"judged": 0, "relevant": 0}]
+    rows += [{"judged": at, "relevant": curve.relevant[at - 1]} for at in _thinned(curve.judged)]
+    layers = [Layer("line", {"x": "judged", "y": "relevant"}, strategy)]
+    strokes, words = levels(y, LEFT, right, ticks)
     if depths:
+        steps = [{"pairs": 0, "relevant": 0}, *(vars(one) for one in depths)]
         # If the next depth is beyond the edge, the line continues to the edge in its direction.
-        steps = [(0.0, 0.0), *((one.pairs, one.relevant) for one in depths)]
-        if beyond is not None and steps[-1][0] < judged:
-            before, after = steps[-1], (beyond.pairs, beyond.relevant)
-            share = (judged - before[0]) / (after[0] - before[0])
-            steps.append((judged, before[1] + share * (after[1] - before[1])))
-        strokes.append(Stroke("M" + " ".join(f"{x(pairs)},{y(good)}" for pairs, good in steps), "line"))
-    strokes.append(Stroke(f"M{x(0)},{y(0)} {line}".rstrip(), "here-line"))
-    words += [Words(x(at), HIGH - BOTTOM + 18, f"{at:,}", "middle", "mute") for at in whole_ticks(judged)[1:]]
-    words.append(Words(LEFT, HIGH - 6, "pairs judged, in judging order", kind="mute"))
-    words.append(_end(right, y(curve.total), f"{curve.total:,} relevant", narrow))
+        if beyond is not None and depths[-1].pairs < judged:
+            share = (judged - depths[-1].pairs) / (beyond.pairs - depths[-1].pairs)
+            edge = depths[-1].relevant + share * (beyond.relevant - depths[-1].relevant)
+            steps.append({"pairs": judged, "relevant": edge})
+        strokes.append(_line([(x.at(step["pairs"]), y.at(step["relevant"])) for step in steps], "line"))
+        layers.append(Layer("line", {"x": "pairs", "y": "relevant"}, BESIDE, rows=steps))
+    strokes.append(_line([(x.at(row["judged"]), y.at(row["relevant"])) for row in rows], "here-line"))
+    words += [Words(x.at(at), HIGH - BOTTOM + 18, f"{at:,}", "middle", "mute") for at in whole_ticks(judged)[1:]]
+    words.append(Words(LEFT, HIGH - 6, x.title, kind="mute"))
+    words.append(_end(right, y.at(curve.total), f"{curve.total:,} relevant", narrow))
     last = depths[-1] if depths else None
     if last and not narrow:
         # Below the corner of its own line, because the next line belongs to the next depth.
-        at = (x(last.pairs) + 10, y(last.relevant) + 20)
+        at = (x.at(last.pairs) + 10, y.at(last.relevant) + 20)
         words.append(Words(*at, f"depth {last.depth}: {last.relevant:,}+", kind="mute"))
     bars, legend = _legend(strategy, last, narrow)
     label = f"{curve.total:,} relevant among {amount(curve.judged, 'judged pair')}, in judging order"
     if depths:
         label += f"; depth {depths[-1].depth} has at least {depths[-1].relevant:,} among {depths[-1].pairs:,}"
-    return Chart(HIGH, label, tuple(strokes), bars, (*words, *legend), width)
+    return Chart(HIGH, label, tuple(strokes), bars, (*words, *legend), width, Plot(x, y, rows, layers))
+
+
+def _line(points: Sequence[tuple[float, float]], kind: str) -> Stroke:
+    return Stroke("M" + " ".join(f"{x},{y}" for x, y in points), kind)
 
 
 def _thinned(judged: int) -> list[int]:
@@ -135,7 +136,7 @@ def file_of(request: HttpRequest, context: dict[str, Any], name: str) -> Any:
     if "discovery" not in context:
         return None
     if request.GET.get("picture") == "found":
-        return picture(context["discovery_chart"], name)
+        return picture(context["discovery_chart"], name, request.GET.get("format", ""))
     return table_files.file_of(request, context["discovery_tables"], context)
 
 
