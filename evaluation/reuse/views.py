@@ -19,7 +19,7 @@ from evaluation.scoring.metric_values import signed
 from evaluation.scoring.scoring import relevant_from
 from judgments.charts.chart_files import FORMS, picture
 from judgments.charts.charts import PHONE, Chart, Stroke, Words, whole_ticks
-from judgments.charts.intervals import dot, levels
+from judgments.charts.intervals import dot, levels, line_of
 from judgments.charts.names import short_name
 from judgments.charts.plots import Axis, Layer, Plot, ranges
 from judgments.models import Collection, Snapshot
@@ -194,25 +194,23 @@ def discovery_curve(curve: Discovery, missed: Missed, width: float = WIDE) -> Ch
     x = Axis(0, max(pooled, 1), LEFT, right, "documents returned down to this rank")
     y = Axis(0, max(top, ticks[-1]), HIGH - BOTTOM, TOP, "relevant documents")
     rows = [{"depth": 0, "pooled": 0, "judged": 0, "relevant": 0}, *steps]
-    points = [f"{x.at(row['pooled'])},{y.at(row['relevant'])}" for row in rows]
     strokes, words = levels(y, LEFT, right, ticks)
     # The depth down to which everything is judged, if deeper ranks follow.
     cut = steps[curve.whole - 1 : curve.whole] if 0 < curve.whole < curve.depth else []
     strokes += [Stroke(f"M{x.at(step['pooled'])},{TOP}V{HIGH - BOTTOM}", "cut") for step in cut]
+    found = {"x": "pooled", "y": "relevant"}
     # Below the completely judged ranks a flat line means nothing, so it is drawn in a muted style.
-    strokes += [Stroke(f"M{' '.join(points[curve.whole :])}", "axis")] if curve.whole < curve.depth else []
-    strokes += [Stroke(f"M{' '.join(points[: curve.whole + 1])}", "here-line")] if curve.whole else []
+    lines = [
+        Layer("line", found, "completely judged", "here-line", rows[: curve.whole + 1]),
+        Layer("line", found, "partly judged", "axis", rows[curve.whole :]),
+    ]
+    lines = [line for line in lines if len(line.rows or ()) > 1]
+    strokes += [line_of(x, y, line) for line in reversed(lines)]
     strokes.append(dot(x.at(pooled), y.at(judged_relevant), "here"))
     words += _depths(steps, x)
     words.append(Words(LEFT, HIGH - 6, x.title, kind="mute"))
     words += _ends(strokes, missed, judged_relevant, y, right, beside=width > PHONE)
-    found = {"x": "pooled", "y": "relevant"}
-    layers = [
-        Layer("line", found, "partly judged", "mute", rows[curve.whole :]),
-        Layer("line", found, "judged", rows=rows[: curve.whole + 1]),
-        Layer("rule", {"x": "pooled"}, kind="cut", rows=cut),
-        Layer("point", found, rows=steps[-1:]),
-    ]
+    layers = [*lines, Layer("rule", {"x": "pooled"}, kind="cut", rows=cut), Layer("point", found, rows=steps[-1:])]
     if missed.value is not None and missed.unjudged:
         total = {"pooled": pooled, "total": judged_relevant + missed.value}
         total |= {"low": judged_relevant + (missed.low or 0.0), "high": judged_relevant + (missed.high or 0.0)}
@@ -221,7 +219,7 @@ def discovery_curve(curve: Discovery, missed: Missed, width: float = WIDE) -> Ch
         f"{judged_relevant:,} relevant in {amount(steps[-1]['judged'], 'judged pair')} "
         f"of {pooled:,} returned by the runs, by depth"
     )
-    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=width, plot=Plot(x, y, rows, layers))
+    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=width, plot=Plot(x, y, layers=layers))
 
 
 def _depths(steps: Sequence[dict[str, int]], x: Axis) -> list[Words]:

@@ -33,7 +33,7 @@ def tier_rows(
     axis = axis_over([one for _, estimates in shown for one in estimates], NAME, WIDTH - 8, metric)
     rows = [one.row(tier=tier) for tier, estimates in shown for one in estimates]
     under = {"y": "tier", "yOffset": "run", "color": "run"}
-    plot = Plot(axis, Names("Tier"), rows, ranges("x", "value", "low", "high", under))
+    plot = Plot(axis, Names("tier"), rows, ranges("x", "value", "low", "high", under))
     strokes: list[Stroke] = []
     words: list[Words] = []
     y = 10.0
@@ -84,7 +84,7 @@ def over_time(
         last = next((point for point in reversed(points) if point), None)
         ends += [(axis.at(last[1].value), name)] if last else []
     words += _names(ends, here, end)
-    plot = Plot(Names("Snapshot"), axis, rows, marks)
+    plot = Plot(Names("snapshot"), axis, rows, marks)
     return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=WIDE, plot=plot)
 
 

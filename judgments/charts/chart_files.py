@@ -20,7 +20,7 @@ FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U00
 
 def picture(chart: Chart, name: str, form: str = "svg") -> HttpResponse:
     """Return the chart as a Vega-Lite specification if the form is one, otherwise as SVG in one color for print."""
-    if chart.plot and form.endswith(VEGA_LITE):
+    if form.endswith(VEGA_LITE):
         return json_file(f"{slugify(name)}.vl", chart.plot.vega_lite(chart.label))
     body = render_to_string("judgments/charts/picture.svg", {"chart": chart})
     return attachment(f"{slugify(name)}.svg", FORBIDDEN.sub("\ufffd", body))

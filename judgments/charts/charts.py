@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from assay.core.counted_nouns import amount
 from judgments.charts.names import short_names
-from judgments.charts.plots import Axis, Layer, Names, Plot
+from judgments.charts.plots import EMPTY, Axis, Layer, Names, Plot
 
 WIDTH = 320
 # The width of a chart on a phone at which its text is still readable; text that does not fit is placed elsewhere.
@@ -56,7 +56,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart; ``label`` is its text alternative, and ``plot`` its contents if they can be downloaded."""
+    """One chart; ``label`` is its text alternative, and ``plot`` its contents as data, for a download."""
 
     height: float
     label: str
@@ -64,7 +64,7 @@ class Chart:
     bars: tuple[Bar, ...] = ()
     words: tuple[Words, ...] = ()
     width: float = WIDTH
-    plot: Plot | None = None
+    plot: Plot = EMPTY
 
 
 def traffic_line(
@@ -123,20 +123,11 @@ def _shares(shares: Sequence[float], ends: Sequence[float]) -> list[Words]:
     return words
 
 
-def shared_bars(rows: Sequence[tuple[str, Sequence[int]]], parts: Sequence[tuple[str, str]], label: str) -> Chart:
+def shared_bars(
+    rows: Sequence[tuple[str, Sequence[int]]], parts: Sequence[tuple[str, str]], label: str, plot: Plot = EMPTY
+) -> Chart:
     """Return one bar per row, divided into parts with counts."""
     most = max((sum(counts) for _, counts in rows), default=0) or 1
-    pairs = [
-        {"name": name, "part": words_of, "pairs": count}
-        for name, counts in rows
-        for (words_of, _), count in zip(parts, counts, strict=True)
-    ]
-    plot = Plot(
-        Axis(0, most, NAME, WIDTH, "Pairs"),
-        Names("Run"),
-        pairs,
-        [Layer("bar", {"x": "pairs", "y": "name", "color": "part"})],
-    )
     unit = (WIDTH - NAME) / most
     bars: list[Bar] = []
     words: list[Words] = []
@@ -166,15 +157,14 @@ def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
     """Return pairs by the best rank that any run gives them."""
     ranked = {rank: pairs for rank, pairs in counts if rank is not None}
     last = max(ranked, default=0)
-    size = max(1, -(-last // MOST_BARS))
+    if not last:
+        return Chart(24, label, words=(Words(0, 16, "no run contains these pairs", kind="mute"),))
+    size = -(-last // MOST_BARS)
     groups = [(start, min(start + size - 1, last)) for start in range(1, last + 1, size)]
     heights = [sum(ranked.get(rank, 0) for rank in range(first, end + 1)) for first, end in groups]
     shown = [f"{first}" if first == end else f"{first}–{end}" for first, end in groups]
     rows = [{"rank": ranks, "pairs": pairs} for ranks, pairs in zip(shown, heights, strict=True)]
-    x, y = Names("best rank of a pair"), Axis(0, max(heights, default=0), 0, 0, "pairs")
-    plot = Plot(x, y, rows, [Layer("bar", {"x": "rank", "y": "pairs"})])
-    if not last:
-        return Chart(24, label, words=(Words(0, 16, "no run contains these pairs", kind="mute"),), plot=plot)
+    x, y = Names("best rank of a pair"), Axis(0, max(heights), 0, 0, "pairs")
     names = [f"rank{'s' * ('–' in ranks)} {ranks}" for ranks in shown]
     return columns(
         [
@@ -184,7 +174,7 @@ def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
         label,
         (names[0], names[-1]),
         x.title,
-        plot=plot,
+        plot=Plot(x, y, rows, [Layer("bar", {"x": "rank", "y": "pairs"})]),
     )
 
 
@@ -212,7 +202,7 @@ def columns(
     floor: float = 108.0,
     widest: float = WIDEST_BAR,
     room: int = 80,
-    plot: Plot | None = None,
+    plot: Plot = EMPTY,
 ) -> Chart:
     """Draw columns, each given as height, kind and title, with the names of the first and the last one below."""
     step, most = min(WIDTH / max(len(bars), 1), widest), max((height for height, _, _ in bars), default=0) or 1

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from judgments.charts.charts import Bar, Chart, Stroke, Words
 from judgments.charts.names import LONGEST_NAME, short_names
-from judgments.charts.plots import Axis, Names, Plot, ranges
+from judgments.charts.plots import Axis, Layer, Names, Plot, ranges
 
 WIDTH = 240
 NAME = 88
@@ -60,7 +60,7 @@ def leaders(estimates: Sequence[Estimate], label: str, unit: str, most: int = MO
     """Return the means with their intervals, at most this many, with the first one marked."""
     shown = estimates[:most]
     axis = axis_over(shown, NAME + 4, WIDTH - 6, unit)
-    plot = Plot(axis, Names("Run"), [one.row() for one in shown], ranges("x", "value", "low", "high", {"y": "run"}))
+    plot = Plot(axis, Names("run"), [one.row() for one in shown], ranges("x", "value", "low", "high", {"y": "run"}))
     strokes: list[Stroke] = []
     words: list[Words] = []
     names = short_names([one.name for one in shown], LONGEST_NAME)
@@ -84,6 +84,12 @@ def levels(
     ticks = ticks or axis.ticks()
     strokes = [Stroke(f"M{left},{axis.at(tick)}H{right}", "grid") for tick in ticks]
     return strokes, [Words(left - gap, axis.at(tick) + 4, axis.written(tick), "end", "mute") for tick in ticks]
+
+
+def line_of(x: Axis, y: Axis, layer: Layer) -> Stroke:
+    """Return the line through the rows of a layer."""
+    points = [(x.at(row[layer.fields["x"]]), y.at(row[layer.fields["y"]])) for row in layer.rows or ()]
+    return Stroke("M" + " ".join(f"{left},{up}" for left, up in points), layer.kind)
 
 
 def more(rows: Sequence[object], y: float, most: int = MOST_ROWS) -> list[Words]:

@@ -13,7 +13,7 @@ Rows = Sequence[Mapping[str, Any]]
 # How marks of a kind differ from others, as in SVG files.
 STYLES: Mapping[str, Mapping[str, Any]] = {
     "cut": {"strokeDash": [4, 3]},
-    "mute": {"opacity": 0.6},
+    "axis": {"opacity": 0.6},
     "soft": {"opacity": 0.25},
 }
 
@@ -44,26 +44,26 @@ class Axis(NamedTuple):
         """Return a number with enough decimals to distinguish it from its neighbors on the axis."""
         return f"{tick:,.{0 if isinstance(tick, int) or self.high - self.low >= WHOLE else 2}f}"
 
-    def channel(self) -> dict[str, Any]:
+    def channel(self, values: Sequence[Any]) -> dict[str, Any]:
         scale = {"domain": [self.low, self.high], "clamp": True} if self.high > self.low else {}
-        return {"type": "quantitative", "title": self.title, "scale": scale}
+        return {"type": "quantitative", "title": self.title, "scale": scale, "axis": {"tickCount": 8}}
 
 
 class Names(NamedTuple):
     """An axis of names in the order of the rows; ``labeled`` is whether there is room for them."""
 
-    title: str
+    title: str = ""
     labeled: bool = True
 
-    def channel(self) -> dict[str, Any]:
-        axis = {"labels": self.labeled, "ticks": self.labeled}
-        return {"type": "ordinal", "title": self.title, "sort": None, "axis": axis}
+    def channel(self, values: Sequence[Any]) -> dict[str, Any]:
+        axis = {"labels": self.labeled, "ticks": self.labeled, "labelOverlap": True}
+        return {"type": "ordinal", "title": self.title, "scale": {"domain": list(dict.fromkeys(values))}, "axis": axis}
 
 
 class Layer(NamedTuple):
     """The marks of one kind: the fields of the rows by Vega-Lite channel (``x``, ``x2``, ``color``, ...).
 
-    ``series`` is its name in the legend, ``kind`` a key of ``STYLES``; ``rows`` replace those of the plot.
+    ``series`` is its name in the legend, ``kind`` its class in SVG; ``rows`` replace those of the plot.
     """
 
     mark: str
@@ -76,10 +76,10 @@ class Layer(NamedTuple):
 class Plot(NamedTuple):
     """The contents of a chart."""
 
-    x: Axis | Names
-    y: Axis | Names
-    rows: Rows
-    layers: Sequence[Layer]
+    x: Axis | Names = Names()
+    y: Axis | Names = Names()
+    rows: Rows = ()
+    layers: Sequence[Layer] = ()
 
     def vega_lite(self, label: str) -> dict[str, Any]:
         """Return the Vega-Lite specification, with the data in it."""
@@ -100,11 +100,18 @@ class Plot(NamedTuple):
         }
 
     def _layer(self, layer: Layer) -> dict[str, Any]:
-        scales = {"x": self.x.channel(), "y": self.y.channel(), "color": {"sort": None}}
-        encoding = {name: {"field": field, **scales.get(name, {})} for name, field in layer.fields.items()}
+        encoding: dict[str, Any] = {name: {"field": field} for name, field in layer.fields.items()}
+        for name in {"xOffset", "yOffset", "color"} & encoding.keys():
+            encoding[name]["sort"] = None
+        for name, axis in (("x", self.x), ("y", self.y)):
+            if field := layer.fields.get(name):
+                encoding[name] |= axis.channel([row.get(field) for row in self.rows])
         encoding |= {"color": {"datum": layer.series}} if layer.series else {}
         data = {} if layer.rows is None else {"data": {"values": layer.rows}}
         return data | {"mark": {"type": layer.mark, **STYLES.get(layer.kind, {})}, "encoding": encoding}
+
+
+EMPTY = Plot()
 
 
 def ranges(

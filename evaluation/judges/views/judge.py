@@ -452,7 +452,7 @@ def _worth_rows(calibrated: Calibrated) -> list[dict[str, Any]]:
 
 def worth_chart(calibrated: Calibrated, title: str) -> Chart:
     """Draw how often people agree with each machine grade, with intervals by query."""
-    axis = Axis(0.0, 1.0, NAME, WIDTH - 10, "Share of pairs with the same human grade")
+    axis = Axis(0.0, 1.0, NAME, WIDTH - 10, "share of pairs with the same human grade")
     foot = ROW * len(calibrated.worth) + 6
     strokes = [Stroke("".join(f"M{axis.at(tick)},0V{foot - 4}" for tick in axis.ticks()), "grid")]
     words: list[Words] = []
@@ -465,7 +465,7 @@ def worth_chart(calibrated: Calibrated, title: str) -> Chart:
         strokes += [*whisker(axis, one.same.low, one.same.high, y, cap=4), dot(axis.at(one.same.value), y, radius=4.5)]
     words += [Words(axis.at(tick), foot + 10, axis.written(tick), "middle", "mute") for tick in axis.ticks()]
     layers = ranges("x", "same", "same_low", "same_high", {"y": "grade"})
-    plot = Plot(axis, Names("Grade of the judge"), _worth_rows(calibrated), layers)
+    plot = Plot(axis, Names("grade"), _worth_rows(calibrated), layers)
     return Chart(foot + 14, title, tuple(strokes), words=tuple(words), width=WIDTH, plot=plot)
 
 

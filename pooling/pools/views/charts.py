@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 
 from judgments.charts import charts, table_files
 from judgments.charts.chart_files import picture
+from judgments.charts.plots import Axis, Layer, Names, Plot
 from judgments.web.columns import Column
 
 # A matrix of more runs is unreadable; the file contains all runs.
@@ -127,7 +128,13 @@ def _systems_chart(systems: list[dict[str, Any]]) -> charts.Chart:
         f"{row['name']}: {row['shared']:,} shared, {row['unique']:,} only in this run" for row in systems
     )
     rows = [(row["name"], (row["shared"], row["unique"])) for row in systems]
-    return charts.shared_bars(rows, parts, f"Pairs by run. {caption}")
+    axis = Axis(0, max((row["pairs"] for row in systems), default=0), 0, 0, "pairs")
+    layers = [
+        Layer("bar", {"x": "shared", "y": "name"}, parts[0][0]),
+        Layer("bar", {"x": "shared", "x2": "pairs", "y": "name"}, parts[1][0]),
+    ]
+    plot = Plot(axis, Names("run"), systems, layers)
+    return charts.shared_bars(rows, parts, f"Pairs by run. {caption}", plot)
 
 
 def _rank_words(ranks: list[tuple[int | None, int]]) -> str:

@@ -16,8 +16,8 @@ from assay.strategies.discovery_curve import DiscoveryCurve
 from judgments import hooks
 from judgments.charts import table_files
 from judgments.charts.chart_files import picture
-from judgments.charts.charts import PHONE, Bar, Chart, Stroke, Words, whole_ticks
-from judgments.charts.intervals import levels
+from judgments.charts.charts import PHONE, Bar, Chart, Words, whole_ticks
+from judgments.charts.intervals import levels, line_of
 from judgments.charts.plots import Axis, Layer, Plot
 from judgments.models import Round
 from judgments.rounds.views.rounds import frame
@@ -51,7 +51,7 @@ def discovery_curve(curve: DiscoveryCurve, strategy: str, width: float = WIDE) -
     y = Axis(0, max(curve.total, ticks[-1], 1), HIGH - BOTTOM, above, "relevant documents")
     rows = [{"judged": 0, "relevant": 0}]
     rows += [{"judged": at, "relevant": curve.relevant[at - 1]} for at in _thinned(curve.judged)]
-    layers = [Layer("line", {"x": "judged", "y": "relevant"}, strategy)]
+    layers = [Layer("line", {"x": "judged", "y": "relevant"}, strategy, "here-line", rows)]
     strokes, words = levels(y, LEFT, right, ticks)
     if depths:
         steps = [{"pairs": 0, "relevant": 0}, *(vars(one) for one in depths)]
@@ -60,9 +60,8 @@ def discovery_curve(curve: DiscoveryCurve, strategy: str, width: float = WIDE) -
             share = (judged - depths[-1].pairs) / (beyond.pairs - depths[-1].pairs)
             edge = depths[-1].relevant + share * (beyond.relevant - depths[-1].relevant)
             steps.append({"pairs": judged, "relevant": edge})
-        strokes.append(_line([(x.at(step["pairs"]), y.at(step["relevant"])) for step in steps], "line"))
-        layers.append(Layer("line", {"x": "pairs", "y": "relevant"}, BESIDE, rows=steps))
-    strokes.append(_line([(x.at(row["judged"]), y.at(row["relevant"])) for row in rows], "here-line"))
+        layers.append(Layer("line", {"x": "pairs", "y": "relevant"}, BESIDE, "line", steps))
+    strokes += [line_of(x, y, layer) for layer in reversed(layers)]
     words += [Words(x.at(at), HIGH - BOTTOM + 18, f"{at:,}", "middle", "mute") for at in whole_ticks(judged)[1:]]
     words.append(Words(LEFT, HIGH - 6, x.title, kind="mute"))
     words.append(_end(right, y.at(curve.total), f"{curve.total:,} relevant", narrow))
@@ -75,11 +74,7 @@ def discovery_curve(curve: DiscoveryCurve, strategy: str, width: float = WIDE) -
     label = f"{curve.total:,} relevant among {amount(curve.judged, 'judged pair')}, in judging order"
     if depths:
         label += f"; depth {depths[-1].depth} has at least {depths[-1].relevant:,} among {depths[-1].pairs:,}"
-    return Chart(HIGH, label, tuple(strokes), bars, (*words, *legend), width, Plot(x, y, rows, layers))
-
-
-def _line(points: Sequence[tuple[float, float]], kind: str) -> Stroke:
-    return Stroke("M" + " ".join(f"{x},{y}" for x, y in points), kind)
+    return Chart(HIGH, label, tuple(strokes), bars, (*words, *legend), width, Plot(x, y, layers=layers))
 
 
 def _thinned(judged: int) -> list[int]:

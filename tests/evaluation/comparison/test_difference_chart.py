@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.comparison.difference_chart import HEIGHT, MOST_BARS, MOST_LINKS, WIDTH, QueryBar, differences, moves
+from evaluation.comparison.difference_chart import HEIGHT, MOST_BARS, MOST_LINKS, WIDTH, differences, moves
 from evaluation.scoring.rankings import Answers, Move, Place, Ranking
 from pooling.models import Run
 
 
-def bars(values: list[float], tier: str = "") -> list[QueryBar]:
-    return [QueryBar(value, f"q{at}", tier) for at, value in enumerate(values)]
+def bars(values: list[float], tier: str = "") -> list[dict[str, Any]]:
+    return [{"difference": value, "query": f"q{at}", "tier": tier} for at, value in enumerate(values)]
 
 
 def link(at: int) -> tuple[str, str]:

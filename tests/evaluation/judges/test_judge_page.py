@@ -14,6 +14,7 @@ from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, Provid
 from pooling.models import Run
 from tests.cached_rows import cached_fixture
 from tests.evaluation.stage import Stage
+from tests.judgments.charts.vega_lite import layers_of
 
 pytestmark = pytest.mark.django_db
 
@@ -92,6 +93,8 @@ def test_its_files_hold_what_the_page_shows(round_: Round, client_of: Any, lead:
         assert int(row["pairs"]) == one["same"]["n"]
     # Of the eighteen 1s people call half a 1, and those alone relevant.
     assert (rows[0]["same"], rows[1]["same"], rows[1]["relevant"]) == ("", "0.5", "0.5")
+    points = layers_of(client.get(here, {"format": "worth.vl.json"}))[1]
+    assert [{key: "" if value is None else str(value) for key, value in row.items()} for row in points] == rows
     answer = client.get(here, {"format": "worth.svg"})
     assert "-precision.svg" in answer.headers["Content-Disposition"]
     picture = ElementTree.fromstring(answer.content)

@@ -20,6 +20,7 @@ from pooling.pools import pools
 from pooling.runs import runs
 from tests.cached_rows import cached_fixture
 from tests.evaluation.stage import GUIDELINES, by_digit
+from tests.judgments.charts.vega_lite import layers_of
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/shop/scores/reuse/"
@@ -146,6 +147,9 @@ def test_the_page_with_every_part(frozen, get):
     assert response.context["chart"] is not None
     assert get("?format=csv").headers["Content-Type"].startswith("text/csv")
     assert b"<svg" in get("?format=svg").content
+    curve = json.loads(get("?metric=P@10&format=json").content)["discovery"]
+    whole, deeper, *_ = layers_of(get("?format=vl.json"))
+    assert [*whole[1:], *deeper[1:]] == curve["steps"]
 
 
 def test_a_document_counts_as_relevant_from_where_the_scale_says(stage, collection, get, api_of, engineer):

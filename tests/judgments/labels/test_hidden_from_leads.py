@@ -79,7 +79,8 @@ def of_machines(case: Case) -> Iterator[Ask]:
                 yield Ask("GET", f"{path}?format=csv")
     for judge in case.judges:
         page = f"/rounds/{case.world.round.uuid}/judges/{judge.uuid}/"
-        yield from (Ask("GET", f"{page}?over=all{form}") for form in ("", "&format=json", "&format=worth.svg"))
+        forms = ("", "&format=json", "&format=worth.svg", "&format=worth.vl.json")
+        yield from (Ask("GET", f"{page}?over=all{form}") for form in forms)
         yield Ask("GET", f"/api/v1{page}people/?over=all")
 
 

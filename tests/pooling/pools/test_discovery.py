@@ -18,6 +18,7 @@ from judgments.rounds import rounds
 from pooling.pools import discovery
 from pooling.pools.views.discovery import HIGH, WIDE, discovery_curve
 from pooling.runs import runs as stored_runs
+from tests.judgments.charts.vega_lite import layers_of
 from tests.pooling.pools.growing_round import choose_all, make_growing, rate, relevant
 
 Grow = Callable[..., Any]
@@ -102,15 +103,18 @@ def test_discovery_is_hidden_from_raters(
         assert svg.headers["Content-Type"] == "image/svg+xml"
         lines = b"".join(client_of(lead).get(f"{address}?table=curve").streaming_content).decode().splitlines()
         assert len(lines) == 1 + 5
+        curve, *_ = layers_of(client_of(lead).get(f"{address}?picture=found&format=vl.json"))
+        assert [f"{row['judged']},{row['relevant']}" for row in curve[1:]] == lines[1:]
         depths = b"".join(client_of(lead).get(f"{address}?table=depths").streaming_content).decode().splitlines()
         assert len(depths) == 1 + 29  # the last documents of each stand higher in the other
     RoundRater.objects.create(round=row.round, user=lead, pseudonym="r09")
     for address in (page, pool):
         assert b"you may still rate these pairs" in client_of(lead).get(address).content
-        for form in ("?picture=found", "?table=curve", "?table=depths"):
+        for form in ("?picture=found", "?picture=found&format=vl.json", "?table=curve", "?table=depths"):
             answer = client_of(lead).get(address + form)
             content = b"".join(answer.streaming_content) if answer.streaming else answer.content
             assert b"<path" not in content or b"<html" in content
+            assert b"$schema" not in content
             assert b"Relevant documents by" not in content
     rounds.close_round(row.round, actor=lead)
     assert b"relevant document" in client_of(lead).get(page).content

@@ -16,6 +16,7 @@ from judgments.models import Query
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
 from tests.cached_rows import cached_fixture
+from tests.judgments.charts.vega_lite import layers_of
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/shop/scores/compare/"
@@ -143,6 +144,7 @@ def test_files(scored, get):
     assert b'class="better"' in response.content
     file = json.loads(get("?a=neural&b=bm25&format=json").content)
     assert len(file["per_query"]) == 12
+    assert layers_of(get("?a=neural&b=bm25&format=vl.json")) == [file["per_query"]]
     assert {row["outcome"] for row in file["per_query"]} <= {"better", "equal", "worse"}
     assert [pair["metric"] for pair in file["exploratory"]] == ["RR@10", "R@100", "P@10", "AP", "Judged@10"]
 

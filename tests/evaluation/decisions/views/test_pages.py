@@ -15,6 +15,7 @@ from evaluation.models import Decision
 from judgments.models import Collection, InviteLink, Membership, Round
 from judgments.queries import narratives
 from tests.evaluation.decisions.conftest import lists, rate, run_file
+from tests.judgments.charts.vega_lite import layers_of
 
 pytestmark = pytest.mark.django_db
 
@@ -200,6 +201,11 @@ def test_a_page_follows_the_decision_to_its_report(start: Any, rater: Any, clien
     part = browser.get(address).context["parts"][0]
     assert (part.verdict, len(part.gains)) == ("better", 10)
     assert part.numbers["queries"] < 40
+    assert browser.get(address, {"format": "svg"}).headers["Content-Type"] == "image/svg+xml"
+    interval, bounds, *_, verdict = layers_of(browser.get(address, {"format": "vl.json", "candidate": "0"}))
+    assert interval[: len(part.trace)] == [vars(step) for step in part.trace]
+    assert [row["difference"] for row in bounds] == [-decision.delta, 0, decision.delta]
+    assert [(row["n"], row["verdict"]) for row in verdict] == [(part.numbers["queries"], "better")]
     report = browser.get(reverse("decision_report", args=["shop", decision.uuid]))
     text = report.content.decode()
     assert report["Content-Disposition"].startswith("attachment")
@@ -214,6 +220,8 @@ def test_the_state_is_hidden_from_a_lead_who_rates(
     rate(decision, rater, most=90)
     page = client_of(lead).get(reverse("decision", args=["shop", decision.uuid]))
     assert "parts" not in page.context
+    picture = client_of(lead).get(reverse("decision", args=["shop", decision.uuid]), {"format": "vl.json"})
+    assert picture.headers["Content-Type"].startswith("text/html")
     listed = client_of(lead).get(reverse("decisions", args=["shop"]) + "?format=csv")
     assert b"better" not in listed.getvalue()
     body = api_of(lead).get(f"/api/v1/collections/shop/decisions/{decision.uuid}/").json()

@@ -13,6 +13,7 @@ from judgments.rounds import rounds
 from judgments.snapshots import snapshots
 from tests.cached_rows import cached_fixture
 from tests.evaluation.stage import by_digit
+from tests.judgments.charts.vega_lite import layers_of
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/shop/scores/history/"
@@ -88,6 +89,10 @@ def test_page_files_and_api_tell_the_same(two, collection, get, engineer, api_of
     assert {(row["snapshot"], row["run"]) for row in rows} >= {("first", "bm25"), ("second", "neural-v2")}
     assert len(rows) == 5
     assert get("?format=svg").headers["Content-Type"] == "image/svg+xml"
+    points = layers_of(get("?metric=P@10&format=vl.json"))[0]
+    shown = {(row["snapshot"], row["run"], str(row["mean"])) for row in points if "mean" in row}
+    assert shown == {(row["snapshot"], row["run"], row["mean"]) for row in rows}
+    assert len(points) == 6  # a run has no scores on the first snapshot
 
 
 def test_one_run_and_its_versions(two, collection, get, engineer, api_of):

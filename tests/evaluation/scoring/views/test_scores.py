@@ -17,6 +17,7 @@ from evaluation.scoring import scoring, stored_scores
 from judgments.models import Document, Job
 from judgments.rounds import rounds
 from tests.evaluation.stage import by_digit
+from tests.judgments.charts.vega_lite import layers_of
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/shop/scores/"
@@ -92,6 +93,15 @@ def test_picture_and_means_alone(scored, get):
     assert b"bm25" in picture.content
     rows = list(csv.DictReader(get("?format=csv&queries=none").content.decode().splitlines()))
     assert {(row["run"], row["query_id"]) for row in rows} == {("bm25", "all"), ("neural", "all")}
+    points = layers_of(get("?format=vl.json&metric=AP"))[1]
+    assert _numbers(points) == _numbers([row for row in rows if row["metric"] == "AP"])
+    assert len(points) == 2
+
+
+def _numbers(rows):
+    """Runs with values and intervals of a file, unrounded."""
+    cells = ((row["run"], row["value"], row["low"], row["high"]) for row in rows)
+    return {tuple("" if cell is None else str(cell) for cell in row) for row in cells}
 
 
 def test_counts_are_shown_as_counts(scored, get, collection, engineer, client_of):
@@ -128,6 +138,11 @@ def test_by_tier_and_by_traffic(stage, collection, engineer, get):
     assert "head, 1 query" in html
     assert "Head: fewer than 10 queries" in html
     assert b"tail, 11 queries" in get("?format=tiers.svg").content
+    points = layers_of(get("?format=tiers.vl.json"))[1]
+    assert {row["tier"] for row in points} == {"head, 1 query", "tail, 11 queries"}
+    rows = list(csv.DictReader(get("?format=csv&queries=none").content.decode().splitlines()))
+    tail = [row for row in rows if (row["metric"], row["tier"], row["query_id"]) == ("nDCG@10", "tail", "all")]
+    assert _numbers([row for row in points if row["tier"].startswith("tail")]) == _numbers(tail)
 
 
 def test_many_runs(stage, snapshot, collection, engineer, get, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from typing import Any
 
@@ -12,6 +13,7 @@ from judgments.jobs import jobs
 from judgments.models import Job
 from pooling.models import Pool
 from pooling.pools import pools
+from tests.judgments.charts.vega_lite import layers_of
 
 LIST = "query_id,doc_id\nq1,d1\nq2,d9\n"
 
@@ -141,6 +143,14 @@ def test_the_pool_names_its_rounds(open_round: Any, pool: Any, client_of: Any, e
 def test_the_pictures_download_as_tables(pool: Any, client_of: Any, engineer: Any, at: Any, table: str) -> None:
     answer = client_of(engineer).get(at("pool", pool.collection, pool), {"table": table})
     assert answer.headers["Content-Disposition"] == f'attachment; filename="shop-{table}.csv"'
+    lines = list(csv.DictReader(b"".join(answer.streaming_content).decode().splitlines()))
+    address = at("pool", pool.collection, pool)
+    svg = client_of(engineer).get(address, {"picture": table})
+    assert svg.headers["Content-Type"] == "image/svg+xml"
+    rows = layers_of(client_of(engineer).get(address, {"picture": table, "format": "vl.json"}))[0]
+    assert [{key: str(row[key]) for key in line if key != "judged"} for row, line in zip(rows, lines, strict=True)] == [
+        {key: line[key] for key in line if key != "judged"} for line in lines
+    ]
 
 
 def test_the_list_of_pairs_needs_a_fixed_number_of_queries(
