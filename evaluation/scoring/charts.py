@@ -31,7 +31,7 @@ def tier_rows(
     """Draw the runs with their intervals under each tier's name, all on one axis."""
     shown = [(words, estimates[:most]) for words, estimates in tiers]
     axis = axis_over([one for _, estimates in shown for one in estimates], NAME, WIDTH - 8, metric)
-    rows = [one.row(tier=tier) for tier, estimates in shown for one in estimates]
+    rows = [{"tier": tier, **one.row()} for tier, estimates in shown for one in estimates]
     under = {"y": "tier", "yOffset": "run", "color": "run"}
     plot = Plot(axis, Names("tier"), rows, ranges("x", "value", "low", "high", under))
     strokes: list[Stroke] = []
@@ -63,7 +63,7 @@ def over_time(
     axis = axis_over([one for series in runs.values() for one in series if one], HIGH - BOTTOM, TOP, metric)
     # An empty row is a gap in the line.
     rows = [
-        {"snapshot": snapshot, "run": name} | ({"mean": one.value, "low": one.low, "high": one.high} if one else {})
+        {"snapshot": snapshot, **(one.row("mean") if one else {"run": name})}
         for name, series in runs.items()
         for snapshot, one in zip(snapshots, series, strict=True)
     ]

@@ -27,8 +27,8 @@ class Estimate(NamedTuple):
     low: float | None = None
     high: float | None = None
 
-    def row(self, **fields: Any) -> dict[str, Any]:
-        return {"run": self.name, "value": self.value, "low": self.low, "high": self.high, **fields}
+    def row(self, value: str = "value") -> dict[str, Any]:
+        return {"run": self.name, value: self.value, "low": self.low, "high": self.high}
 
 
 def axis_over(estimates: Iterable[Estimate], start: float, end: float, title: str = "") -> Axis:
