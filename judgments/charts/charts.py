@@ -164,7 +164,7 @@ def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
     heights = [sum(ranked.get(rank, 0) for rank in range(first, end + 1)) for first, end in groups]
     shown = [f"{first}" if first == end else f"{first}–{end}" for first, end in groups]
     rows = [{"rank": ranks, "pairs": pairs} for ranks, pairs in zip(shown, heights, strict=True)]
-    x, y = Names("best rank of a pair"), Axis(0, max(heights), 0, 0, "pairs")
+    x, y = Names("best rank of a pair"), Axis(0, max(heights), title="pairs")
     names = [f"rank{'s' * ('–' in ranks)} {ranks}" for ranks in shown]
     return columns(
         [

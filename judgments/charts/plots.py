@@ -23,8 +23,8 @@ class Axis(NamedTuple):
 
     low: float
     high: float
-    start: float
-    end: float
+    start: float = 0
+    end: float = 0
     title: str = ""
 
     def at(self, value: float) -> float:

@@ -128,7 +128,7 @@ def _systems_chart(systems: list[dict[str, Any]]) -> charts.Chart:
         f"{row['name']}: {row['shared']:,} shared, {row['unique']:,} only in this run" for row in systems
     )
     rows = [(row["name"], (row["shared"], row["unique"])) for row in systems]
-    axis = Axis(0, max((row["pairs"] for row in systems), default=0), 0, 0, "pairs")
+    axis = Axis(0, max((row["pairs"] for row in systems), default=0), title="pairs")
     layers = [
         Layer("bar", {"x": "shared", "y": "name"}, parts[0][0]),
         Layer("bar", {"x": "shared", "x2": "pairs", "y": "name"}, parts[1][0]),
