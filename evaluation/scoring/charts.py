@@ -63,7 +63,7 @@ def over_time(
     axis = axis_over([one for series in runs.values() for one in series if one], HIGH - BOTTOM, TOP, metric)
     # An empty row is a gap in the line.
     rows = [
-        {"snapshot": snapshot, **(one.row("mean") if one else {"run": name})}
+        {"snapshot": snapshot, **(one.row("mean") if one else {}), "run": name}
         for name, series in runs.items()
         for snapshot, one in zip(snapshots, series, strict=True)
     ]
