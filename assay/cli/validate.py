@@ -106,7 +106,7 @@ def run_health(rows: Sequence[RunRow], qrels: str | None, beside: Sequence[str])
 
     from assay.core.run import Run
     from assay.formats.qrels_and_runs import load_qrels
-    from assay.formats.run_reader import RunRows
+    from assay.formats.trec_run import RunRows
     from assay.scoring.diagnostics import depths, figures
 
     columns = RunRows.of(rows)

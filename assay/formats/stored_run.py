@@ -24,7 +24,7 @@ from assay.core.run import Run
 from assay.core.text_column import WORD, Groups, Places, Texts, distinct, grouped, padded, spans
 from assay.formats.row_columns import Meant, RowColumns
 from assay.formats.row_types import RunRow
-from assay.formats.run_reader import RunFile, RunRows, whole_queries
+from assay.formats.trec_run import RunFile, RunRows, whole_queries
 
 if TYPE_CHECKING:
     import polars

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.core.text_column import SPREAD, Groups, Keys, Places, Texts, grouped
-from assay.formats.run_reader import RunRows
 from assay.formats.stored_run import stored_order
+from assay.formats.trec_run import RunRows
 from assay.metrics.judged_rankings import Integers, Match
 
 if TYPE_CHECKING:

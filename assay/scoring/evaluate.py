@@ -19,7 +19,7 @@ from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.core.text_column import Texts
-from assay.formats.run_reader import Interleaved, RunFile
+from assay.formats.trec_run import Interleaved, RunFile
 from assay.metrics import DEFAULT_METRICS
 from assay.metrics.judged_rankings import Floats, JudgedRankings, match, shares_documents
 from assay.metrics.metric import BoundMetric, effective_queries, parse_metrics

@@ -27,7 +27,7 @@ from pooling.models import Run
 
 if TYPE_CHECKING:
     from assay.core.run import Run as RankedRun
-    from assay.formats.run_reader import RunFile
+    from assay.formats.trec_run import RunFile
     from assay.formats.stored_run import RunTable
     from assay.scoring.diagnostics import Figures
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from assay.formats.row_types import RunRow
-from assay.formats.run_reader import RunRows
+from assay.formats.trec_run import RunRows
 from assay.scoring.diagnostics import depths, figures
 
 
