@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from assay.core.unjudged import Unjudged, count_unjudged
-from assay.scoring.diagnostics import DEPTH, Figures, Likeness, Tops, depths, figures, likeness, tops
+from assay.formats.stored_run import Figures, depths, figures
+from assay.scoring.run_similarity import DEPTH, Likeness, Tops, likeness, tops
 from judgments.jobs.single_flight import compute_once
 from judgments.labels.snapshot_files import qrels_of
 from judgments.models import Snapshot
