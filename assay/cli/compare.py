@@ -91,8 +91,8 @@ def run(args: argparse.Namespace) -> int:
     plan = _plan(args)
     _check_turning(args)
     from assay.formats.qrels_and_runs import open_run
+    from assay.scoring.diagnostics import open_pairs
     from assay.scoring.evaluate import evaluate
-    from assay.scoring.score_ranges import open_pairs
     from assay.significance.compare import compare_scores
 
     top = scale_values(args.scale)[-1] if args.scale else None

@@ -13,7 +13,7 @@ from assay.core.run import Run
 from assay.decisions.gate_cautions import Facts, cautions
 from assay.decisions.gate_rules import DROP_EXAMPLE, EXAMPLE, Rule, parse_rule
 from assay.decisions.gate_verdicts import Drop, GateResult, Verdict, decide
-from assay.formats.run_reader import RunFile
+from assay.formats.trec_run import RunFile
 from assay.metrics.metric import BoundMetric, MeanKind, mean, parse_metric
 from assay.scoring.evaluate import evaluate
 from assay.scoring.results import Evaluation

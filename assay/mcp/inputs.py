@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assay.client.client import Client
     from assay.core.qrels import Qrels
     from assay.core.read_report import Report
-    from assay.formats.run_reader import RunFile
+    from assay.formats.trec_run import RunFile
 
 FILE = "file:"
 

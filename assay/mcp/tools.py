@@ -153,8 +153,8 @@ class Tools:
             if not any(map(is_file, (labels, baseline, candidate))):
                 result = _of_scores(inputs.client, "compare/", baseline, candidate, metric, labels)
                 return _only(result, OF_COMPARISON)
+            from assay.scoring.diagnostics import open_pairs
             from assay.scoring.evaluate import evaluate
-            from assay.scoring.score_ranges import open_pairs
             from assay.significance.compare import compare_scores
             from assay.significance.power import ALPHA
 

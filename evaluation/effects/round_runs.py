@@ -12,7 +12,7 @@ from assay.core.errors import NotValid
 from assay.core.run import Run as RankedRun
 from assay.metrics.metric import BoundMetric
 from evaluation.models import Score
-from evaluation.scoring.stored_scores import in_order
+from evaluation.scoring.scoring import in_order
 from judgments.agreement.round_report import events
 from judgments.models import Adjudication, Collection, Round
 from pooling.models import Run

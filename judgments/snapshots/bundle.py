@@ -20,8 +20,8 @@ from assay.formats.snapshot_bundle import canonical
 from judgments.agreement import agreement_summary
 from judgments.agreement.freeze_gate import GateResult
 from judgments.labels import round_labels
-from judgments.labels.snapshot_files import FILES
 from judgments.models import Adjudication, Collection, Judgment, Place, Query, Round
+from judgments.models.snapshot import FILES
 from judgments.queries import strata
 from judgments.snapshots import baselines, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet, chosen_sources

@@ -26,9 +26,9 @@ from judgments.imports.documents import stubs_for
 from judgments.imports.kinds import Checked, ImportKind
 from judgments.jobs import storage
 from judgments.labels import grade_visibility
-from judgments.labels.snapshot_files import FILES
 from judgments.models import Collection, Snapshot, Upload, User, audit
 from judgments.models.fields import duplicates_raise
+from judgments.models.snapshot import FILES
 from judgments.snapshots import data_card
 from judgments.web.access import LEADS
 

@@ -25,12 +25,22 @@ from judgments.events.events import emit
 from judgments.hooks import SNAPSHOT_LISTENERS
 from judgments.jobs import storage
 from judgments.labels import grade_visibility
-from judgments.labels.snapshot_files import CONVERTED, FILES, MANIFEST, qrels_of, read_file
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, audit
 from judgments.models.fields import duplicates_raise
+from judgments.models.snapshot import FILES, MANIFEST
 from judgments.snapshots import baselines, bundle, data_card, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet, compute_labels
 
+# The formats into which an export converts the bundle's ratings, with their file names.
+CONVERTED = {
+    "ratings-xlsx": "ratings.xlsx",
+    "label-studio-json": "label-studio.json",
+    "label-studio-min-json": "label-studio-min.json",
+    "label-studio-csv": "label-studio.csv",
+    "argilla-json": "argilla.json",
+    "quepid-book": "quepid-book.json",
+    "quepid-book-csv": "quepid-book.csv",
+}
 EXPORTS = (*FILES, *CONVERTED, "bundle")
 
 
@@ -197,7 +207,7 @@ def labels_of(snapshot: Snapshot) -> Mapping[str, Mapping[str, float]]:
     key = f"labels:{snapshot.uuid}"
     labels: Mapping[str, Mapping[str, float]] | None = cache.get(key)
     if labels is None:
-        labels = qrels_of(snapshot).to_dict()
+        labels = snapshot.qrels().to_dict()
         if snapshot.summary.get("labels", 0) <= CACHED_LABELS:
             cache.set(key, labels, CACHE_SECONDS)
     return labels
@@ -218,7 +228,7 @@ def download(snapshot: Snapshot, format: str, *, reader: User) -> tuple[str, byt
     """Return the file of `export`, or the ``manifest``, for a permitted reader, and record the download."""
     check_reader(snapshot, reader)
     if format == "manifest":
-        file = f"{snapshot.collection.slug}-{MANIFEST}", read_file(snapshot, MANIFEST)
+        file = f"{snapshot.collection.slug}-{MANIFEST}", snapshot.read_file(MANIFEST)
     else:
         file = export(snapshot, format)
     audit.record(
@@ -255,7 +265,7 @@ def export(snapshot: Snapshot, format: str) -> tuple[str, bytes]:
     path = FILES.get(format, format)
     if path not in {entry["path"] for entry in snapshot.manifest["files"]}:
         raise NotFound(f"Unknown export format {format!r}. Available formats: {', '.join(formats())}.")
-    return f"{_file_name(snapshot)}-{path}", read_file(snapshot, path)
+    return f"{_file_name(snapshot)}-{path}", snapshot.read_file(path)
 
 
 def _converted(snapshot: Snapshot, format: str) -> bytes:
@@ -263,7 +273,7 @@ def _converted(snapshot: Snapshot, format: str) -> bytes:
     if format == WORKBOOK and (fault := workbook_fault()):
         raise Conflict(fault)
     path, stream, write = FILES["ratings-csv"], io.BytesIO(), FORMATS[format].write
-    read = FORMATS["ratings-csv"].read(read_file(snapshot, path), path=f"{snapshot}/{path}")
+    read = FORMATS["ratings-csv"].read(snapshot.read_file(path), path=f"{snapshot}/{path}")
     if len(read.rows) > MOST_CONVERTED:
         raise Conflict(
             f"This snapshot has {len(read.rows):,} ratings, and at most {MOST_CONVERTED:,} are converted for a "
@@ -286,5 +296,5 @@ def _file_name(snapshot: Snapshot) -> str:
 def _zipped(snapshot: Snapshot) -> bytes:
     stream = io.BytesIO()
     paths = [MANIFEST, *(entry["path"] for entry in snapshot.manifest["files"])]
-    write_zip({path: read_file(snapshot, path) for path in paths}, stream)
+    write_zip({path: snapshot.read_file(path) for path in paths}, stream)
     return stream.getvalue()

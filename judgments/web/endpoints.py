@@ -32,7 +32,6 @@ from judgments.models import Collection, Round
 from judgments.models.fields import Archivable, PublicModel
 from judgments.web import access, conditional_requests, idempotency, middleware
 from judgments.web.api_lists import ArrayPages, Listed, wants_archived
-from judgments.web.concurrency_limit import Turns
 from judgments.web.downloads import CONTENT_TYPES
 
 # Errors that any call can return; a view lists its further ones (409, 410, 413, 503) in `also`.
@@ -166,9 +165,9 @@ LARGE_BODY = 1 << 20
 
 
 @cache
-def large_bodies() -> Turns:
+def large_bodies() -> middleware.Turns:
     """Return the semaphore for large bodies in this process."""
-    return Turns(1, waiting=4, seconds=10.0)
+    return middleware.Turns(1, waiting=4, seconds=10.0)
 
 
 class Json(JSONParser):

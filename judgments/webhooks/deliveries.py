@@ -24,7 +24,7 @@ from judgments.events.events import Emitted, emit, full_address, leads, visible
 from judgments.jobs import jobs
 from judgments.members import grants
 from judgments.models import CollectionEvent, Delivery, User, Webhook, audit
-from judgments.web.concurrency_limit import outside_turns
+from judgments.web.middleware import outside_turns
 from judgments.webhooks.sending import TIMEOUT, Answer, send
 from judgments.webhooks.webhooks import secrets_of
 

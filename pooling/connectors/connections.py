@@ -14,7 +14,7 @@ from assay.core.errors import Conflict, NotValid
 from judgments.jobs import encrypted_secrets
 from judgments.members import grants
 from judgments.models import Collection, User, audit
-from judgments.web.concurrency_limit import outside_turns
+from judgments.web.middleware import outside_turns
 from pooling.models import Connector
 
 # The stored secret is sent to the address in these settings. A user who changes one of them must enter the secret

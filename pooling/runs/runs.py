@@ -27,9 +27,8 @@ from pooling.models import Run
 
 if TYPE_CHECKING:
     from assay.core.run import Run as RankedRun
-    from assay.formats.run_reader import RunFile
-    from assay.formats.stored_run import RunTable
-    from assay.scoring.diagnostics import Figures
+    from assay.formats.stored_run import Figures, RunTable
+    from assay.formats.trec_run import RunFile
 
 HELP = (
     f"The family of the language model in this system: {', '.join(FAMILIES)}, or another vendor’s name; {NO_MODEL} if "
@@ -80,7 +79,7 @@ def compact(rows: Sequence[RunRow]) -> RunTable | None:
 def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Checked:
     """Compare a run with the collection; unknown queries and documents are reported, and stored unchanged."""
     from assay.formats.stored_run import RunTable
-    from assay.scoring.diagnostics import figures as figures_of
+    from assay.formats.stored_run import figures as figures_of
 
     earlier = collection.runs.filter(sha256=upload.sha256).first()
     if earlier is not None:

@@ -17,8 +17,8 @@ from evaluation.comparison.views.decision_critical import Choice
 from evaluation.comparison.views.differences import delta
 from evaluation.scoring import metric_values, rankings, stored_scores
 from evaluation.scoring.metric_values import shown_difference
-from evaluation.scoring.scoring import LEVEL
-from evaluation.scoring.stored_scores import SEED, tier_place
+from evaluation.scoring.scoring import LEVEL, SEED
+from evaluation.scoring.stored_scores import tier_place
 from evaluation.scoring.views.scores import TRAFFIC
 from judgments.charts import intervals
 from judgments.charts.chart_files import picture

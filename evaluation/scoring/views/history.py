@@ -25,7 +25,6 @@ from evaluation.scoring.significance_groups import Against, steps
 from judgments.charts import intervals
 from judgments.charts.chart_files import picture
 from judgments.labels import grade_visibility
-from judgments.labels.snapshot_files import qrels_of
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots
 from judgments.web import access
@@ -98,7 +97,7 @@ def overlap(before: Run, after: Run, snapshot: Snapshot) -> float | None:
 def _overlap(before: Run, after: Run, snapshot: Snapshot) -> float | None:
     first, second = stored_runs.ranked(before), stored_runs.ranked(after)
     shares = []
-    for query_id in qrels_of(snapshot).query_ids:
+    for query_id in snapshot.qrels().query_ids:
         tops = set(first.ranking(query_id)[:DEPTH]), set(second.ranking(query_id)[:DEPTH])
         longest = max(map(len, tops))
         shares += [len(tops[0] & tops[1]) / longest] if longest else []

@@ -24,13 +24,12 @@ from assay.llm.judges.prompt_templates import Template
 from assay.llm.providers import PROTOCOLS
 from assay.llm.providers.protocol import Endpoint
 from assay.text_metrics import TEXT_METRICS
-from judgments.labels.snapshot_files import FILES, read_file
 from judgments.machines import kinds
 from judgments.machines.judge_runs.judge_settings import Choice, beside, fitting
 from judgments.machines.kinds import GRADED, Kind
 from judgments.machines.providers import accounts
 from judgments.models import Collection, Document, Judge, MachineJudgment, Provider, Query, Round, Snapshot
-from judgments.models.snapshot import HUMAN
+from judgments.models.snapshot import FILES, HUMAN
 
 Key = tuple[str, str]
 
@@ -70,7 +69,7 @@ def choose(snapshot: Snapshot, round_: Round, number: int, *, seed: int) -> Chos
 
 def _human(snapshot: Snapshot) -> list[tuple[str, str, int]]:
     """Return the human labels; column 2 of Assay's qrels contains the label source."""
-    content = read_file(snapshot, FILES["trec-qrels"])
+    content = snapshot.read_file(FILES["trec-qrels"])
     rows = (line.split() for line in content.decode().splitlines())
     return [(row[0], row[2], int(row[3])) for row in rows if len(row) == 4 and row[1] == HUMAN]
 

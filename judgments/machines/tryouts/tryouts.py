@@ -31,7 +31,7 @@ from judgments.machines.prompts import prompts
 from judgments.machines.prompts.prompts import Named
 from judgments.machines.providers import accounts
 from judgments.models import Pair, Provider, Round, audit
-from judgments.web.concurrency_limit import outside_turns
+from judgments.web.middleware import outside_turns
 
 Chosen = TypeVar("Chosen")
 MOST = 10

@@ -13,7 +13,6 @@ from assay.core.counted_nouns import amount
 from assay.formats import FORMATS
 from judgments.agreement import conflicts
 from judgments.labels import grade_visibility
-from judgments.labels.snapshot_files import CONVERTED
 from judgments.machines.calibration import calibration
 from judgments.models import Collection, Round, Snapshot
 from judgments.snapshots import final_labels, merging, snapshots
@@ -259,7 +258,7 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
         "hashes": grade_visibility.may_read_hashes(request.user, row.collection),
         "top": max(scale, default=3),
         "files": manifest["files"],
-        "converted": [FORMATS[name] for name in snapshots.formats() if name in CONVERTED] if ratings else [],
+        "converted": [FORMATS[name] for name in snapshots.formats() if name in snapshots.CONVERTED] if ratings else [],
         "workbook_fault": snapshots.workbook_fault(),
         "rounds": [_round(one) for one in manifest["rounds"]],
         "merge": manifest.get("merge", {}),

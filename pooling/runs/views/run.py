@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from assay.scoring.diagnostics import DEPTH
+from assay.scoring.run_similarity import DEPTH
 from judgments.charts import charts, table_files
 from judgments.models import Collection, Document, Query
 from judgments.web import access
