@@ -89,7 +89,7 @@ class Connection:
     ) -> None:
         import httpx
 
-        from assay.network.client_pool import public_tls_context
+        from assay.network.http_clients import public_tls_context
 
         self.url, self._token = server_address(url), token.strip()
         if not self._token or not all("!" <= letter <= "~" for letter in self._token):

@@ -12,8 +12,8 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from assay.core.errors import NotValid
 from assay.network.allowed_addresses import Allowed
-from assay.network.deadline import Clock, timed_transport
 from assay.network.faults import EngineFault
+from assay.network.http_clients import Clock, timed_transport
 from assay.network.masked_secrets import masked
 
 if TYPE_CHECKING:

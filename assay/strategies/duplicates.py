@@ -254,3 +254,22 @@ def _shingles(contents: Sequence[Content]) -> tuple[Keys, Places]:
     parts, of = parts[order], of[order]
     fresh = np.append(True, (parts[1:] != parts[:-1]) | (of[1:] != of[:-1]))[: len(parts)]
     return parts[fresh], of[fresh]
+
+
+def late_copies(table: Candidates, earlier: Places, chosen: Places, how: Duplicates) -> Copies:
+    """Find the chosen documents that duplicate an earlier one."""
+    copies = find_copies(table, np.union1d(earlier, chosen), how)
+    old, new = set(earlier.tolist()), set(chosen.tolist()) - set(earlier.tolist())
+    late: dict[int, tuple[int, bool, float]] = {}
+    rows = zip(copies.rows.tolist(), copies.of.tolist(), copies.exact.tolist(), copies.similarity.tolist(), strict=True)
+    for row, of, exact, share in rows:
+        if row in new and of in old:
+            late.setdefault(row, (of, exact, share))
+        elif row in old and of in new:
+            late.setdefault(of, (row, exact, share))
+    places = sorted(late)
+    if not places:
+        return Copies.none()
+    of_, exact_, share_ = zip(*(late[row] for row in places), strict=True)
+    whole = np.array(places, dtype=np.int64)
+    return Copies(whole, np.array(of_, dtype=np.int64), np.array(exact_, dtype=np.bool_), np.array(share_))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from assay.text_metrics.normalization import accepted_tokens, answer_tokens
-from assay.text_metrics.text_metric import TextMetric
+from assay.text_metrics.text_metric import TextMetric, accepted_tokens, answer_tokens
 
 
 def token_f1(answer: str, accepted: Sequence[str]) -> float:

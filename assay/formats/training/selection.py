@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.formats.documents import document_texts
-from assay.formats.row_types import DocumentRow, LabelRow, RunRow
-from assay.formats.training.training_rows import GradedPairRow, Passage, TripletRow
+from assay.formats.row_types import DocumentRow, GradedPairRow, LabelRow, Passage, RunRow, TripletRow
 from assay.formats.writer import MAX_SHOWN
 
 Ranks = Mapping[str, Mapping[str, int]]
