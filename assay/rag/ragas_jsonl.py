@@ -14,7 +14,7 @@ from assay.core.counted_nouns import amount
 from assay.core.ids import text_id
 from assay.core.read_report import RowFault
 from assay.formats.format import Format
-from assay.formats.json_rows import write_objects
+from assay.formats.json_lines import write_objects
 from assay.formats.reader import reader
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written

@@ -18,8 +18,7 @@ import numpy.typing as npt
 from assay.core.errors import NotValid
 from assay.core.text_column import MIX, SPREAD, Keys, Places, Texts
 from assay.sampling.row_counting import normalize
-from assay.strategies.candidate_blocks import Pair, mixed
-from assay.strategies.candidates import Candidates
+from assay.strategies.candidates import Candidates, Pair, mixed
 from assay.strategies.pooled_pair import EXACT, NEAR
 
 SHINGLE = 3

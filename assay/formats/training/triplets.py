@@ -17,8 +17,7 @@ from assay.core.ids import text_id
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
 from assay.formats.grade_cells import checked_id
-from assay.formats.json_lines import Element, id_text, note_unknown
-from assay.formats.json_rows import is_number, row_reader, write_objects
+from assay.formats.json_lines import Element, id_text, is_number, note_unknown, row_reader, write_objects
 from assay.formats.queries import checked_query
 from assay.formats.reader import note_unusual
 from assay.formats.row_types import Passage, TripletRow
