@@ -33,21 +33,23 @@ class TextMetric:
 
 # SQuAD deletes punctuation, so that "four-way" is one token, and drops English articles, unlike the words of judges.
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
 
 
-def answer_tokens(text: str) -> list[str]:
-    """Split an answer into tokens: lower case, without ASCII punctuation or articles.
+def answer_tokens(text: str, *, case: bool = True, punctuation: bool = True, articles: bool = True) -> list[str]:
+    """Split an answer into tokens: lower case, without ASCII punctuation or articles, unless an option is False.
 
     Examples
     --------
     >>> answer_tokens("The four-way  switch, 1,200 kg!")
     ['fourway', 'switch', '1200', 'kg']
     """
-    return _ARTICLE.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()
+    text = text.lower() if case else text
+    text = text.translate(_NO_PUNCTUATION) if punctuation else text
+    return (_ARTICLE.sub(" ", text) if articles else text).split()
 
 
-def accepted_tokens(accepted: Sequence[str]) -> list[list[str]]:
+def accepted_tokens(accepted: Sequence[str], **options: bool) -> list[list[str]]:
     """Split the accepted answers into tokens, without answers that have no tokens; a single empty list if no answer is
     left.
 
@@ -56,4 +58,4 @@ def accepted_tokens(accepted: Sequence[str]) -> list[list[str]]:
     >>> accepted_tokens(["The A", "a seal"]), accepted_tokens([])
     ([['seal']], [[]])
     """
-    return [tokens for tokens in map(answer_tokens, accepted) if tokens] or [[]]
+    return [tokens for text in accepted if (tokens := answer_tokens(text, **options))] or [[]]
