@@ -6,10 +6,10 @@ import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.core.unjudged import DEPTH
+
 Pair = tuple[str, str]
 Rankings = Iterable[tuple[str, list[str]]]
-# Ranks of a run whose documents should have labels.
-DEPTH = 10
 OVERLAP = 0.20
 
 

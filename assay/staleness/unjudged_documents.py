@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from assay.core.unjudged import count_unjudged
-from assay.staleness.actions import DEPTH
+from assay.core.unjudged import DEPTH, count_unjudged
 from assay.staleness.signal import SHARE, Facts, Missing, Reading, RunHoles, Signal, percent
 
 if TYPE_CHECKING:

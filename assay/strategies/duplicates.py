@@ -129,6 +129,17 @@ def find_copies(table: Candidates, rows: Places, how: Duplicates) -> Copies:
     return Copies.joined(parts)
 
 
+def late_copies(table: Candidates, earlier: Places, chosen: Places, how: Duplicates) -> Copies:
+    """Find the chosen documents that duplicate an earlier one."""
+    copies = find_copies(table, np.union1d(earlier, chosen), how)
+    new = np.setdiff1d(chosen, earlier)
+    row_is_new, of_is_new = np.isin(copies.rows, new), np.isin(copies.of, new)
+    late = row_is_new != of_is_new
+    rows, first = np.unique(np.where(row_is_new, copies.rows, copies.of)[late], return_index=True)
+    of = np.where(row_is_new, copies.of, copies.rows)[late][first]
+    return Copies(rows, of, copies.exact[late][first], copies.similarity[late][first])
+
+
 def _in_block(table: Candidates, rows: Places, how: Duplicates) -> Copies:
     """Compare the documents of several whole queries."""
     names = table.doc_ids.take(rows).tolist()
@@ -253,22 +264,3 @@ def _shingles(contents: Sequence[Content]) -> tuple[Keys, Places]:
     parts, of = parts[order], of[order]
     fresh = np.append(True, (parts[1:] != parts[:-1]) | (of[1:] != of[:-1]))[: len(parts)]
     return parts[fresh], of[fresh]
-
-
-def late_copies(table: Candidates, earlier: Places, chosen: Places, how: Duplicates) -> Copies:
-    """Find the chosen documents that duplicate an earlier one."""
-    copies = find_copies(table, np.union1d(earlier, chosen), how)
-    old, new = set(earlier.tolist()), set(chosen.tolist()) - set(earlier.tolist())
-    late: dict[int, tuple[int, bool, float]] = {}
-    rows = zip(copies.rows.tolist(), copies.of.tolist(), copies.exact.tolist(), copies.similarity.tolist(), strict=True)
-    for row, of, exact, share in rows:
-        if row in new and of in old:
-            late.setdefault(row, (of, exact, share))
-        elif row in old and of in new:
-            late.setdefault(of, (row, exact, share))
-    places = sorted(late)
-    if not places:
-        return Copies.none()
-    of_, exact_, share_ = zip(*(late[row] for row in places), strict=True)
-    whole = np.array(places, dtype=np.int64)
-    return Copies(whole, np.array(of_, dtype=np.int64), np.array(exact_, dtype=np.bool_), np.array(share_))
