@@ -72,8 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Convert the whole file, or write nothing."""
     from assay.formats import FORMATS
-    from assay.formats.data_sets.data_set import is_data_set
-    from assay.formats.data_sets.writing import LAYOUTS
+    from assay.formats.data_sets.data_set import LAYOUTS, is_data_set
 
     if args.target_format in LAYOUTS:
         write_data_set(args, _with_ids)

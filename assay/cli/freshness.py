@@ -283,7 +283,7 @@ def read_baseline(path: str | None, doc_ids: set[str], names: Names, reports: li
         return BaselineFacts(Known(*[NONE_GIVEN] * 6))
     file = Path(path)
     if file.is_dir() or file.suffix == ".zip":
-        from assay.formats.bundles import contents
+        from assay.formats.manifest import contents
 
         return _of_bundle(contents(file), path)
     if _is_manifest(file):

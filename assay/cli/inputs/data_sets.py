@@ -42,8 +42,7 @@ def write_data_set(
     args: argparse.Namespace, with_ids: Callable[[argparse.Namespace, Sequence[Any]], Sequence[Any]]
 ) -> None:
     """Write a whole folder from a data set, or from qrels with their queries and documents."""
-    from assay.formats.data_sets.data_set import is_data_set
-    from assay.formats.data_sets.writing import write_folder
+    from assay.formats.data_sets.data_set import is_data_set, write_folder
 
     if args.out in (None, "-"):
         raise NotValid(f"--to {args.target_format} writes a folder; name it with --out")
