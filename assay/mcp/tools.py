@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.core.errors import NotValid
-from assay.mcp.connections import Connections
-from assay.mcp.inputs import FILE, Inputs, Labels, is_file
+from assay.mcp.connections import FILE, Connections, Inputs, Labels, is_file
 
 if TYPE_CHECKING:
     from assay.client.client import Client

@@ -31,7 +31,7 @@ from judgments.web.pages import get_page
 
 @get_page
 def rater_effect(request: HttpRequest, uuid: str) -> HttpResponse:
-    from assay.aggregation.rules import RULES
+    from assay.aggregation import RULES
 
     round_ = access.round_for(request.user, uuid, access.STAFF)
     metrics = metrics_of(round_.collection)

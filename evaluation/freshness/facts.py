@@ -13,10 +13,11 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from assay.core.errors import AssayError
+from assay.core.unjudged import DEPTH
 from assay.sampling.tiers import cut_tiers
 from assay.staleness import rank_eval
 from assay.staleness.baseline import count_searches, cuts, known_then, values, window
-from assay.staleness.facts import DEPTH, NO_INDEX, Declared, Facts, Known, Missing, RunHoles, Traffic, Values
+from assay.staleness.signal import NO_INDEX, Declared, Facts, Known, Missing, RunHoles, Traffic, Values
 from assay.staleness.unjudged_documents import Judged, count_holes, first_ones
 from evaluation.models import FreshnessCheck
 from judgments.members import recorded_changes

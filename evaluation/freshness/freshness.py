@@ -17,10 +17,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from assay.core.counted_nouns import amount
-from assay.staleness.facts import Missing, Traffic
 from assay.staleness.report import Report, report_from_json
 from assay.staleness.report import look as read_signals
-from assay.staleness.signal import FRESH, STALE, UNKNOWN, WARN, Finding
+from assay.staleness.signal import FRESH, STALE, UNKNOWN, WARN, Finding, Missing, Traffic
 from evaluation.freshness.facts import JUDGED_AT_ONCE, LATER, Looked, Watch, facts_of
 from evaluation.models import FreshnessCheck, FreshnessReading
 from judgments.events.events import emit

@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.aggregation.rules import RULES
+from assay.aggregation import RULES
 from assay.core.errors import AssayError, NotValid, TooLarge
 from judgments.agreement import bulk_resolutions, resolutions
 from judgments.agreement.api import visible_pair

@@ -11,8 +11,7 @@ from judgments.models import Judgment, Query, Round, Slot
 from judgments.models.fields import rows_among
 
 if TYPE_CHECKING:
-    from assay.coefficients.coefficient import GradeTable
-    from assay.coefficients.grade_patterns import Ints
+    from assay.coefficients.coefficient import GradeTable, Ints
 
 # The number of rows to read at a time.
 CHUNK = 20_000

@@ -17,8 +17,7 @@ from django.utils import timezone
 
 from assay.core.errors import Conflict, NotFound, NotValid
 from assay.quality import CHECKS, Finding, GradeComparisons, Record, Timed, examine
-from assay.quality.finding import Numbers, grown
-from assay.quality.rater_record import floats, ints, units
+from assay.quality.check import Numbers, floats, grown, ints, units
 from judgments.jobs import jobs
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility

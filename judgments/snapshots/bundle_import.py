@@ -16,8 +16,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid, UnreadableInput
 from assay.core.ids import id_fault
 from assay.core.read_report import BINS, Report
-from assay.formats.bundles import zipped
-from assay.formats.manifest import FILE
+from assay.formats.manifest import FILE, zipped
 from assay.formats.snapshot_bundle import CONTENT, SnapshotBundle, read_bundle
 from judgments.documents.answers import answers_by_id
 from judgments.hooks import SNAPSHOT_LISTENERS

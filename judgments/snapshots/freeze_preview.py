@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from assay.aggregation.rules import RULES
+from assay.aggregation import RULES
 from judgments.agreement import freeze_gate
 from judgments.agreement.freeze_gate import GateResult
 from judgments.labels.round_labels import Key, RatedRound, label

@@ -17,8 +17,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
 from assay.core.ids import id_fault
 from assay.formats import FORMATS
-from assay.formats.bundles import write_zip
-from assay.formats.manifest import manifest_bytes
+from assay.formats.manifest import manifest_bytes, write_zip
 from judgments.agreement import freeze_gate
 from judgments.agreement.freeze_gate import GateResult
 from judgments.events.events import emit

@@ -11,9 +11,8 @@ from django import forms
 from assay.clicks import CLICK_MODELS
 from assay.clicks.click_counts import Evidence, Robots
 from assay.clicks.grade_cuts import checked_cuts, parse_cuts
-from assay.clicks.labeling import LEAST_IMPRESSIONS, ClickLabels, Rules, label
+from assay.clicks.labeling import LEAST_IMPRESSIONS, UNKNOWN, ClickLabels, Rules, label
 from assay.clicks.log_file import read_clicks
-from assay.clicks.position_bias import UNKNOWN
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.read_report import Report

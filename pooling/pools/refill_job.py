@@ -220,7 +220,7 @@ def _attach_copies(refill: Refill, chosen: ChosenPool, requested: Sequence[str])
     """Attach duplicates among the chosen pairs to earlier pairs; the strategy then runs again."""
     import numpy as np
 
-    from assay.strategies.late_duplicates import late_copies
+    from assay.strategies.duplicates import late_copies
     from assay.strategies.pooled_pair import PairCopy
 
     how = _compared(refill.pool)

@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from assay.aggregation.rules import RULES
+from assay.aggregation import RULES
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
 from judgments.agreement import bulk_resolutions, resolutions

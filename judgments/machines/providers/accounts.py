@@ -14,7 +14,7 @@ from assay.core.errors import Conflict, NotValid
 from assay.llm.providers import PROTOCOLS
 from assay.llm.providers.limits import Limits
 from assay.llm.providers.protocol import WITHOUT, Endpoint, odd_parameters
-from assay.network.checked_client import checked_client
+from assay.network.http_clients import checked_client
 from judgments.hooks import PROVIDER_USERS
 from judgments.jobs import encrypted_secrets
 from judgments.machines import machine_runs
@@ -23,7 +23,7 @@ from judgments.models import Collection, Provider, User, audit
 
 if TYPE_CHECKING:
     from assay.network.allowed_addresses import Allowed
-    from assay.network.client_pool import ClientPool
+    from assay.network.http_clients import ClientPool
 
 PORTS = {"http": 80, "https": 443}
 LONGEST_KEY = 5_000

@@ -18,9 +18,9 @@ from assay.llm.judges.model_judge import JudgeOptions
 from assay.llm.judges.pairwise import Pairwise
 from assay.llm.judges.prompt_templates import Template
 from assay.llm.model_reply import Reply
-from assay.llm.providers.calls import ask
 from assay.llm.providers.limits import Budget
 from assay.llm.providers.protocol import Question
+from assay.llm.providers.question_run import ask
 from assay.text_metrics import TEXT_METRICS
 from judgments.guidelines import examples
 from judgments.labels import grade_visibility

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 
-from assay.aggregation.rules import RULES
+from assay.aggregation import RULES
 from judgments.documents.described_pairs import PAIR_COLUMNS, described_pairs
 from judgments.labels import grade_visibility
 from judgments.models import Round

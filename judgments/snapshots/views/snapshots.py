@@ -8,7 +8,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from assay.aggregation.rules import RULES
+from assay.aggregation import RULES
 from assay.core.counted_nouns import amount
 from assay.formats import FORMATS
 from judgments.agreement import conflicts
