@@ -101,8 +101,7 @@ def _fetch(collection: Collection, form: SystemsForm, actor: Any) -> str:
     address = []
     systems.store_texts(collection, actor=actor, **form.texts)
     if not collection.queries.exists():
-        message = "Engines need queries. Type some, choose a file, or draw them from a query log first."
-        raise NotValid(message, {"typed": message})
+        raise NotValid("Engines need queries. Type some, choose a file, or draw them from a query log first.", "typed")
     for role, engine, files, runs in form.by_role:
         if engine is not None:
             name = quick_start.free_name(collection.runs, engine.name)

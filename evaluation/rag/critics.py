@@ -46,15 +46,12 @@ class Choice:
     def parsed(self) -> list[Metric]:
         """Return the metrics."""
         if self.provider.offered(self.model) is None:
-            message = f"{self.provider} does not offer the model {self.model!r}."
-            raise NotValid(message, {"model": message})
+            raise NotValid(f"{self.provider} does not offer the model {self.model!r}.", "model")
         by_label = {metric.label: metric for metric in parse_metrics(self.metrics)}
         if wrong := [label for label, metric in by_label.items() if asking(metric) is None]:
-            message = f"{wrong[0]} does not use a critic. Add it under “Metrics and slices”."
-            raise NotValid(message, {"metrics": message})
+            raise NotValid(f"{wrong[0]} does not use a critic. Add it under “Metrics and slices”.", "metrics")
         if not 0 < len(by_label) <= MOST_METRICS:
-            message = f"Enter 1 to {MOST_METRICS} metrics that use a critic, for example {METRICS[0]}."
-            raise NotValid(message, {"metrics": message})
+            raise NotValid(f"Enter 1 to {MOST_METRICS} metrics that use a critic, for example {METRICS[0]}.", "metrics")
         return list(by_label.values())
 
 

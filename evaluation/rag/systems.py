@@ -143,7 +143,7 @@ def add(
     try:
         aligned = align([EvaluationSample(one.sample_id, one.query) for one in samples], outputs, missing, name)  # type: ignore[arg-type]
     except NotValid as error:
-        raise NotValid(f"{error}.", {"missing": f"{error}."}) from error
+        raise NotValid(f"{error}.", "missing") from error
     made = RagSystem.objects.create(
         collection=sample_set.collection,
         sample_set=sample_set,

@@ -156,7 +156,7 @@ def check(snapshot: Snapshot, runs: Sequence[Run], level: float, method: str) ->
         message = (
             f"Snapshot {snapshot} contains grades of answers, but runs rank documents. Choose a snapshot of documents."
         )
-        raise NotValid(message, {"snapshot": message})
+        raise NotValid(message, "snapshot")
     from assay.scoring.intervals import METHODS
 
     if not 0 < level < 1:
@@ -194,7 +194,7 @@ def metric_names(written: str | Sequence[str] | None) -> list[str] | None:
 
 
 def _not_these(message: str) -> NotValid:
-    return NotValid(message, {"metrics": message})
+    return NotValid(message, "metrics")
 
 
 def names_of(runs: Sequence[Run]) -> str:

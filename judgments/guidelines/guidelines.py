@@ -178,12 +178,10 @@ def add_version(
             "The guidelines are empty.", {"markdown": "Write instructions for raters, or start from the template."}
         )
     if len(text) > LONGEST:
-        problem = f"The text has {len(text):,} characters. The limit is {LONGEST:,}. Shorten it."
-        raise NotValid(problem, "markdown")
+        raise NotValid(f"The text has {len(text):,} characters. The limit is {LONGEST:,}. Shorten it.", "markdown")
     last = latest(collection)
     if last is not None and last.sha256 == GuidelinesVersion.hash_of(text):
-        problem = f"The text is identical to version {last.number}. Change it first."
-        raise NotValid(problem, "markdown")
+        raise NotValid(f"The text is identical to version {last.number}. Change it first.", "markdown")
     number = (GuidelinesVersion.objects.filter(collection=collection).aggregate(top=Max("number"))["top"] or 0) + 1
     with duplicates_raise(Conflict("Another user has just added a version. Read it before you add yours.")):
         version = GuidelinesVersion.objects.create(

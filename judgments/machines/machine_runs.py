@@ -134,7 +134,7 @@ def check_price(provider: Provider, model: str) -> None:
         message = (
             f"{provider} has no price for {model}. Add a price on the provider's page, or set only a cap in calls."
         )
-        raise NotValid(message, {"cap_usd": message})
+        raise NotValid(message, "cap_usd")
 
 
 def check_canaries(number: int) -> None:

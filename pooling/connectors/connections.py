@@ -60,7 +60,7 @@ def change(
         message = (
             f"The {moved[0]} changed. Enter the secret again, so that it is not sent to the wrong server by accident."
         )
-        raise NotValid(message, {member.secrets[0]: message})
+        raise NotValid(message, member.secrets[0])
     secrets = {one: given.get(one) or secrets_before.get(one, "") for one in member.secrets}
     values = _usable(connector, name, {**given, **secrets}, timeout, concurrency)
     with transaction.atomic():

@@ -77,7 +77,7 @@ def half_of(text: str) -> float:
         return float(text) if text else estimates.HALF
     except ValueError as error:
         message = f"{text[:20]!r} is not a number. Enter a half-width such as {estimates.HALF}."
-        raise NotValid(message, {"half": message}) from error
+        raise NotValid(message, "half") from error
 
 
 def chosen(both: Both, method: str) -> Estimate:

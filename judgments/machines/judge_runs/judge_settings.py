@@ -41,7 +41,7 @@ class Choice:
             raise NotValid("This judge needs a model.", {"provider": "Choose a provider.", "model": "Choose a model."})
         if self.provider.offered(self.model) is None:
             problem = f"{self.provider} has no model {self.model!r}. Choose one from the list on the provider's page."
-            raise NotValid(problem, {"model": problem})
+            raise NotValid(problem, "model")
         if not 0 <= self.temperature <= WARMEST:
             raise NotValid(
                 "The temperature is out of range.", {"temperature": f"Choose a value from 0 to {WARMEST:g}."}
@@ -76,7 +76,7 @@ def fitting(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
         here = round_.pairs.filter(query__query_id__in=list(record["expected"]))
         if not here.exists():
             problem = "No query of this round has an expected answer. Add expected answers by query_id."
-            raise NotValid(problem, {"expected": problem})
+            raise NotValid(problem, "expected")
     if kind.says == "yes":
         values = round_.scale.values()
         relevant = next((value for value in values if value >= round_.scale.relevant_from), values[-1])
@@ -85,7 +85,7 @@ def fitting(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
             problem = (
                 f"Choose a grade above the lowest one of the scale: {', '.join(str(value) for value in values[1:])}."
             )
-            raise NotValid(problem, {"yes": problem})
+            raise NotValid(problem, "yes")
         record |= {"yes": yes, "no": values[0]}
     return record
 

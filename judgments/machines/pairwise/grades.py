@@ -75,7 +75,7 @@ def _learn(run: BattleRun, scores: dict[Key, tuple[float, float | None]], anchor
             "grades are needed. Have people grade more of these documents, or choose a larger share. Pairs in the "
             "audit slice and pairs that you may still grade cannot be anchors."
         )
-        raise NotValid(problem, {"share": problem})
+        raise NotValid(problem, "share")
     return learn([scores[key][0] for key in anchors], list(anchors.values()))
 
 

@@ -64,7 +64,7 @@ def change(provider: Provider, *, actor: User, given: Mapping[str, Any], key: st
     _fill(provider, given)
     if provider.sealed and not key and provider.base_url != before["base_url"]:
         message = "The address changed. Enter the key again to confirm that it may be sent to the new address."
-        raise NotValid(message, {"key": message})
+        raise NotValid(message, "key")
     if key:
         provider.sealed = encrypted_secrets.seal({"key": _checked_key(key)})
     _save(provider)
@@ -226,7 +226,7 @@ def _checked_key(key: str) -> str:
     key = key.strip()
     if len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
         message = "The key is not valid. A key is one line of ASCII characters; check that you copied only the key."
-        raise NotValid(message, {"key": message})
+        raise NotValid(message, "key")
     return key
 
 
