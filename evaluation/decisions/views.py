@@ -23,7 +23,7 @@ from assay.core.errors import NotValid
 from evaluation.decisions import decisions, estimate, findings, list_preferences, systems
 from evaluation.decisions.forms import PlanForm, SystemsForm
 from evaluation.models import Decision, ListJudge
-from judgments.charts.chart_files import picture
+from judgments.charts.charts import picture
 from judgments.members import collections, invite_links
 from judgments.models import Collection, Query
 from judgments.queries import narratives

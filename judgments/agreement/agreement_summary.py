@@ -15,7 +15,7 @@ from typing import Any
 
 from assay.coefficients.gate import GateAnswer, decide
 from judgments.agreement import round_report
-from judgments.agreement.round_report import AT_ONCE, BOOTSTRAP, Look, events
+from judgments.agreement.round_report import AT_ONCE, BOOTSTRAP, Look, events, planned_grades
 from judgments.labels.grade_visibility import LEAST_PAIRS, pairs_with_hidden_grades, too_few_pairs
 from judgments.models import Judgment, Pair, Query, Round, User
 from judgments.rounds import settings
@@ -46,7 +46,6 @@ def agreement(round_: Round, *, bootstrap: int = BOOTSTRAP, seed: int = 0) -> di
         report: dict[str, Any] = round_report.exact(round_)["agreement"]
         return report
     from assay.coefficients import agreement_report
-    from judgments.agreement.grade_tables import planned_grades
 
     table = planned_grades(round_).table
     return agreement_report(table, tuple(round_.scale.values()), bootstrap=bootstrap, seed=seed).as_json()

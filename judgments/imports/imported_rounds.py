@@ -25,8 +25,7 @@ from judgments.guidelines.guidelines import add_version, latest
 from judgments.imports.documents import add_documents, hash_of, stubs_for
 from judgments.imports.kinds import Checked, Finding, ImportKind
 from judgments.imports.qrels import queries_for
-from judgments.imports.queries import being_judged
-from judgments.imports.text_keys import with_query_ids
+from judgments.imports.queries import being_judged, with_query_ids
 from judgments.models import (
     Adjudication,
     Collection,

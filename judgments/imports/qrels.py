@@ -11,7 +11,7 @@ from assay.formats.row_types import LabelRow, RatingRow
 from judgments.documents.answers import questions_of
 from judgments.imports.documents import stubs_for
 from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
-from judgments.imports.text_keys import with_query_ids
+from judgments.imports.queries import with_query_ids
 from judgments.models import Collection, ImportedLabel, LabelSource, Query, Upload, User
 from judgments.queries import groups
 from judgments.web.access import LEADS

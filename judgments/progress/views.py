@@ -18,7 +18,7 @@ from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Judgment, Pair, Query, Round, RoundRater, Slot
 from judgments.progress.api import ProgressBody
 from judgments.progress.progress import progress as progress_of
-from judgments.rounds.views.rounds import frame, to_invite
+from judgments.rounds.views import frame, to_invite
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.downloads import attachment

@@ -18,7 +18,7 @@ from assay.formats.manifest import file_entry
 from assay.formats.row_types import LabelRow, QueryRow, RatingRow, StratumRow
 from assay.formats.snapshot_bundle import canonical
 from judgments.agreement import agreement_summary
-from judgments.agreement.freeze_gate import GateResult
+from judgments.agreement.gate import GateResult
 from judgments.labels import round_labels
 from judgments.labels.snapshot_files import FILES
 from judgments.models import Adjudication, Collection, Judgment, Place, Query, Round

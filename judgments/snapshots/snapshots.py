@@ -19,8 +19,8 @@ from assay.core.ids import id_fault
 from assay.formats import FORMATS
 from assay.formats.bundles import write_zip
 from assay.formats.manifest import manifest_bytes
-from judgments.agreement import freeze_gate
-from judgments.agreement.freeze_gate import GateResult
+from judgments.agreement import gate
+from judgments.agreement.gate import GateResult
 from judgments.events.events import emit
 from judgments.hooks import SNAPSHOT_LISTENERS
 from judgments.jobs import storage
@@ -54,7 +54,7 @@ def freeze(
     if collection.snapshots.filter(name=name).exists():
         raise taken
     # Compute this before locking rows; the call below then uses the cache.
-    freeze_gate.evaluate_gates(rounds, how.sources)
+    gate.evaluate_gates(rounds, how.sources)
     # Another snapshot with this name may be frozen at the same time.
     with duplicates_raise(taken):
         locked = _locked(rounds)
@@ -64,9 +64,9 @@ def freeze(
             nothing = "No pair has a grade yet, so there is nothing to freeze."
             raise NotValid(nothing, {"rounds": "Rate some pairs first."})
         merging.check_bridges(settled.merged, how.merge)
-        held = freeze_gate.evaluate_gates(locked, how.sources)
+        held = gate.evaluate_gates(locked, how.sources)
         reason = override_reason.strip()
-        freeze_gate.check(held, reason)
+        gate.check(held, reason)
         frozen = _write(collection, locked, settled, how, held, name=name, override_reason=reason, created_by=actor)
         frozen.rounds.set(locked)
         audit.record(

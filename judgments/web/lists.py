@@ -286,3 +286,20 @@ def how_many(rows: QuerySet[Any], field_: str, to: str = "pk") -> Coalesce:
     """Return an expression for ``annotate`` that counts, per row of the page, the rows whose field equals ``to``."""
     counts = rows.filter(**{field_: OuterRef(to)}).order_by().values(field_).annotate(many=Count("pk"))
     return Coalesce(Subquery(counts.values("many")), 0)
+
+
+ALL = 100_000
+
+
+def small_table(name: str, noun: tuple[str, str], columns: tuple[Column, ...], rows: Sequence[Any]) -> Page:
+    """Return the whole table on one page, in the order of the rows."""
+    return Listing(name=name, noun=noun, columns=columns, order="", page_size=ALL).read({}, rows)
+
+
+def requested_table(
+    request: HttpRequest, tables: Sequence[Page], context: Mapping[str, Any]
+) -> StreamingHttpResponse | None:
+    """Return the requested table as a file, if it is one of these."""
+    wanted = request.GET.get("table")
+    chosen = next((page for page in tables if page.listing.name == wanted), None)
+    return download(chosen, context) if chosen else None

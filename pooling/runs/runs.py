@@ -18,7 +18,7 @@ from assay.core.run import run_names, stem
 from assay.formats.row_types import RunRow
 from assay.llm.judges.model_families import FAMILIES, LONGEST, NO_MODEL, System, declared_family
 from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
-from judgments.imports.text_keys import with_query_ids
+from judgments.imports.queries import with_query_ids
 from judgments.jobs import storage
 from judgments.models import Collection, Upload, User, audit
 from judgments.web.access import STAFF
@@ -51,7 +51,7 @@ def declare(run: Run, *, family: str, actor: User) -> None:
 
 
 def systems(collection: Collection) -> list[System]:
-    """Return the collection's runs in the format of `judgments.machines.judge_runs.kinship`."""
+    """Return the collection's runs in the format of `judgments.machines.judge_runs.judge_settings`."""
     rows = collection.runs.order_by("name").values_list("name", "generator_family", "description")
     return [System(*row) for row in rows]
 

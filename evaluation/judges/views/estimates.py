@@ -15,7 +15,7 @@ from evaluation.judges.estimates import Both
 from judgments.machines import machine_runs
 from judgments.machines.calibration import calibration
 from judgments.machines.judge_runs.views.judges import judge_of, run_state
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.figures import number
 from judgments.web.pages import get_page

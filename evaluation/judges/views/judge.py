@@ -17,8 +17,7 @@ from assay.core.errors import NotValid
 from evaluation.effects.round_runs import METRIC, is_large, metrics_of, state_key
 from evaluation.judges import judge_effect
 from evaluation.judges.judge_effect import Effect
-from judgments.charts.chart_files import picture
-from judgments.charts.charts import Chart, Stroke, Words
+from judgments.charts.charts import Chart, Stroke, Words, picture
 from judgments.charts.intervals import Axis, dot, whisker
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility, round_labels
@@ -27,14 +26,13 @@ from judgments.machines import machine_runs
 from judgments.machines.calibration import audit_sample, auto_accept, calibration, model_names, pairwise_judges
 from judgments.machines.calibration.calibration import JudgeCalibration, alike
 from judgments.machines.calibration.cost import Money
-from judgments.machines.judge_runs import kinship, model_judges, retry
+from judgments.machines.judge_runs import judge_settings, model_judges, retry
 from judgments.machines.judge_runs.round_form import AcceptForm, go_on_form
 from judgments.machines.judge_runs.views.answers import PLANTED
-from judgments.machines.judge_runs.views.judges import dollars, judge_of, run_state
-from judgments.machines.judge_runs.views.usefulness import useful_page
+from judgments.machines.judge_runs.views.judges import dollars, judge_of, run_state, useful_page
 from judgments.machines.pairwise.views import pairwise
 from judgments.models import Grade, Judge, JudgeRun, Round
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.pages import get_page
@@ -285,7 +283,7 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
         **_agreement(held),
         **_people(two_people(round_, machine_judge, request.user, over=over)),
         "metrics": metrics_of(round_.collection),
-        "kin": kinship.kin_warning(round_.collection, *kinship.models_of(machine_judge), *spent.models),
+        "kin": judge_settings.kin_warning(round_.collection, *judge_settings.models_of(machine_judge), *spent.models),
         "names": names,
         "renamed": model_names.warning(names),
         "money": spent,

@@ -35,7 +35,7 @@ from judgments.agreement.views.agreement_tables import (
 )
 from judgments.models import Role, Round
 from judgments.rounds import rounds
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.pages import errors_as_messages, finish, get_page, post_action

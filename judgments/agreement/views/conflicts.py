@@ -18,7 +18,7 @@ from judgments.agreement import conflicts as conflict_effects
 from judgments.agreement.conflicts import Effects
 from judgments.labels.grade_visibility import means_visible, pairs_with_hidden_grades
 from judgments.models import Pair, Round
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import grade, state

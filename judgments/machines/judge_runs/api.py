@@ -17,7 +17,7 @@ from assay.core.errors import Conflict, NotFound, NotValid
 from judgments.jobs.api import Started, StartedWith, started
 from judgments.labels import grade_visibility
 from judgments.machines.calibration import audit_sample, auto_accept, calibration, model_names, pairwise_judges, routing
-from judgments.machines.judge_runs import expected_answers, judge_runs, kinship, labels_export, model_judges
+from judgments.machines.judge_runs import expected_answers, judge_runs, judge_settings, labels_export, model_judges
 from judgments.machines.judge_runs.judge_settings import Choice
 from judgments.machines.judge_runs.serializers import (
     AnswerBody,
@@ -83,7 +83,7 @@ class Judges(ListedAsArray, InRound):
         choice = self._choice(body)
         if body["dry_run"]:
             look = judge_runs.estimate_run(self.round, choice, canaries=body["canaries"]).as_json()
-            kin = kinship.kin_in(self.round.collection, *kinship.models_chosen(choice))
+            kin = judge_settings.kin_in(self.round.collection, *judge_settings.models_chosen(choice))
             return self.respond(EstimateBody, look | {"kin": kin})
         caps = {name: body[name] for name in ("cap_usd", "cap_calls", "audit_share", "canaries")}
         run = judge_runs.start(self.round, choice, actor=self.user, **caps)

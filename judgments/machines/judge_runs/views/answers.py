@@ -22,7 +22,7 @@ from judgments.machines.calibration.routing import REASONS, Routed
 from judgments.machines.judge_runs.views.judges import dollars, reached
 from judgments.models import MachineJudgment, ModelCall, Round
 from judgments.models.machines.machine import OUTCOME_NAMES
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import grade, state

@@ -19,13 +19,13 @@ from assay.formats import pairs_jsonl
 from assay.formats.row_types import PairRow
 from judgments.machines import kinds, machine_runs
 from judgments.machines.calibration import auto_accept, calibration
-from judgments.machines.judge_runs import judge_runs, kinship, labels_export, model_judges
+from judgments.machines.judge_runs import judge_runs, judge_settings, labels_export, model_judges, retry
 from judgments.machines.judge_runs.estimate import context_of
 from judgments.machines.judge_runs.judge_settings import Choice
-from judgments.machines.judge_runs.round_form import AcceptForm, GoOnForm, JudgeForm
+from judgments.machines.judge_runs.round_form import AcceptForm, GoOnForm, JudgeForm, go_on_form
 from judgments.machines.kinds import GRADED, Kind
-from judgments.models import Judge, JudgeRun, Pair, Round
-from judgments.rounds.views.rounds import frame
+from judgments.models import Grade, Judge, JudgeRun, Pair, Round
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.downloads import CONTENT_TYPES, disposition
@@ -208,7 +208,7 @@ def judge_new(request: HttpRequest, round_: Round) -> HttpResponse:
 
 
 def _kin(round_: Round, choice: Choice) -> str:
-    return kinship.kin_warning(round_.collection, *kinship.models_chosen(choice))
+    return judge_settings.kin_warning(round_.collection, *judge_settings.models_chosen(choice))
 
 
 def _kind(name: str) -> Kind:
@@ -280,3 +280,27 @@ def require_run(run: JudgeRun | None) -> JudgeRun:
     if run is None:
         raise NotFound("This judge calls no model in this round.")
     return run
+
+
+def useful_page(request: HttpRequest, round_: Round, judge: Judge, run: JudgeRun | None) -> HttpResponse:
+    """Return the page; the caller has checked access."""
+    useful, spent = calibration.usefulness(judge, round_, request.user), calibration.money(judge, round_)
+    labels = dict(Grade.objects.filter(scale=round_.scale).values_list("value", "label"))
+    counted = calibration.outcomes(judge, round_, request.user)
+    context = frame(request, round_) | {
+        "judge": judge,
+        "run": run,
+        "run_state": run_state(run),
+        "run_message": machine_runs.state_of(run)[1] if run is not None else "",
+        "at_work": run is not None and not machine_runs.is_over(run),
+        "waiting": retry.wait_of(run) if run is not None else None,
+        "kin": judge_settings.kin_warning(round_.collection, judge.model, *spent.models),
+        "useful": useful,
+        "failed": sum(counted.values()) - counted.get("graded", 0),
+        "grades": [(value, labels.get(value, ""), number, mean) for value, number, mean in useful.by_grade],
+        "top": max(labels, default=0),
+        "money": spent,
+        "per_thousand": dollars(spent.per_thousand),
+        "go_on": go_on_form(run),
+    }
+    return render(request, "judgments/machines/judge_runs/judge_useful.html", context)

@@ -17,7 +17,7 @@ from judgments.machines.pairwise import scores
 from judgments.machines.pairwise.scores import QueryScores
 from judgments.machines.pairwise.views.pairwise import reached
 from judgments.models import Battle, BattleRun, Pair, Query, Round
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.downloads import disposition
