@@ -395,7 +395,6 @@ def look(decision: Decision) -> None:
                 f"The decision {row} found {one.run} {outcome.verdict} after "
                 f"{amount(outcome.queries, 'query', 'queries')}",
                 actor=None,
-                collection=row.collection,
                 target=row,
                 verdict=outcome.verdict,
             )

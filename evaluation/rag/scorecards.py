@@ -127,7 +127,7 @@ def change(sample_set: RagSampleSet, *, metrics: Sequence[str], slices: Sequence
     sample_set.settings = {**sample_set.settings, "metrics": labels, "slices": list(slices)}
     sample_set.save(update_fields=["settings"])
     sentence = f"{actor} started scoring the RAG systems of {sample_set}"
-    audit.record("rag.score", sentence, actor=actor, collection=sample_set.collection, target=sample_set)
+    audit.record("rag.score", sentence, actor=actor, target=sample_set)
     return queue(sample_set, actor=actor)
 
 

@@ -201,7 +201,7 @@ def set_baseline(system: RagSystem, *, actor: User) -> None:
     system.save(update_fields=["baseline"])
     names = {"before": str(before) if before else None, "after": str(system)}
     sentence = f"{actor} made {system} the baseline of {system.sample_set}"
-    audit.record("rag.set_baseline", sentence, actor=actor, collection=system.collection, target=system, **names)
+    audit.record("rag.set_baseline", sentence, actor=actor, target=system, **names)
 
 
 def system_for(user: Any, collection: Collection, uuid: Any) -> RagSystem:

@@ -113,7 +113,7 @@ def measure(
             run.pk: _keep(snapshot, run, scores, evaluation.query_ids, actor, design, how) for run, scores in each
         }
         if sentence:
-            audit.record("scoring.score_runs", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+            audit.record("scoring.score_runs", sentence, actor=actor, target=snapshot)
     return [scorings[run.pk] for run in runs]
 
 
@@ -267,7 +267,7 @@ def score_later(
     title = f"Score {len(runs):,} run{'' if len(runs) == 1 else 's'} on {snapshot}"
     with transaction.atomic():
         sentence = f"{actor} started scoring {names_of(runs)} on {snapshot}"
-        audit.record("scoring.score_later", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+        audit.record("scoring.score_later", sentence, actor=actor, target=snapshot)
         return jobs.start("score", title=title, parameters=parameters, collection=snapshot.collection, actor=actor)
 
 

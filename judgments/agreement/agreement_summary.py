@@ -15,7 +15,7 @@ from typing import Any
 
 from assay.coefficients.gate import GateAnswer, decide
 from judgments.agreement import round_report
-from judgments.agreement.round_report import AT_ONCE, BOOTSTRAP, Look, events, planned_grades
+from judgments.agreement.round_report import AT_ONCE, Look, events
 from judgments.labels.grade_visibility import LEAST_PAIRS, pairs_with_hidden_grades, too_few_pairs
 from judgments.models import Judgment, Pair, Query, Round, User
 from judgments.rounds import settings
@@ -25,7 +25,7 @@ __all__ = ["GateAnswer", "answer", "of_report", "set_gate"]
 
 def answer(round_: Round) -> GateAnswer:
     """Check the round's current agreement against its gate."""
-    return of_report(round_, round_report.exact(round_)["agreement"])
+    return of_report(round_, agreement(round_))
 
 
 def of_report(round_: Round, agreement: dict[str, Any]) -> GateAnswer:
@@ -40,15 +40,10 @@ def set_gate(round_: Round, *, coefficient: str, threshold: float, actor: User) 
     return settings.change(round_, changes, actor=actor)
 
 
-def agreement(round_: Round, *, bootstrap: int = BOOTSTRAP, seed: int = 0) -> dict[str, Any]:
+def agreement(round_: Round) -> dict[str, Any]:
     """Return the current agreement of the round in the format of ``assay agreement --format json``."""
-    if (bootstrap, seed) == (BOOTSTRAP, 0):
-        report: dict[str, Any] = round_report.exact(round_)["agreement"]
-        return report
-    from assay.coefficients import agreement_report
-
-    table = planned_grades(round_).table
-    return agreement_report(table, tuple(round_.scale.values()), bootstrap=bootstrap, seed=seed).as_json()
+    report: dict[str, Any] = round_report.exact(round_)["agreement"]
+    return report
 
 
 def grade_pairs(round_: Round, *, viewer: User) -> dict[tuple[int, int], int]:

@@ -115,7 +115,7 @@ def compute(round_: Round) -> dict[str, Any]:
     from assay.coefficients.leave_one_out import without_each
     from assay.coefficients.report import agreement_report
 
-    table, tiers, called_in, to_come = planned_grades(round_)
+    table, tiers, called_in, to_come = _planned_grades(round_)
     values = tuple(round_.scale.values())
     return {
         "agreement": agreement_report(table, values, bootstrap=BOOTSTRAP).as_json(),
@@ -201,7 +201,7 @@ class Planned(NamedTuple):
     overlap_to_come: int
 
 
-def planned_grades(round_: Round) -> Planned:
+def _planned_grades(round_: Round) -> Planned:
     """Return the counted grades of a round's planned slots."""
     import numpy as np
 

@@ -193,7 +193,7 @@ def add_version(
         )
     examples.mark(written, version)
     sentence = f"{actor} added guidelines {version}"
-    audit.record("guidelines.add_version", sentence, actor=actor, collection=collection, target=version, number=number)
+    audit.record("guidelines.add_version", sentence, actor=actor, target=version, number=number)
     rates = User.objects.filter(invitations__round__collection=collection, invitations__left_at__isnull=True)
     raters = list(rates.filter(memberships__collection=collection).distinct())
     if number > 1 and raters:

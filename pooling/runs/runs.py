@@ -47,7 +47,7 @@ def declare(run: Run, *, family: str, actor: User) -> None:
     run.save(update_fields=["generator_family"])
     sentence = f"{actor} declared the model family of run {run}: {declared or 'unknown'}"
     names = {"before": before, "after": declared}
-    audit.record("run_families.declare", sentence, actor=actor, collection=run.collection, target=run, **names)
+    audit.record("run_families.declare", sentence, actor=actor, target=run, **names)
 
 
 def systems(collection: Collection) -> list[System]:
@@ -258,7 +258,7 @@ def rename(run: Run, *, name: str, actor: User) -> None:
         raise _taken(run.name) from error  # a concurrent request took the name
     sentence = f"{actor} renamed run {before} to {run.name}"
     names = {"before": before, "after": run.name}
-    audit.record("runs.rename", sentence, actor=actor, collection=run.collection, target=run, **names)
+    audit.record("runs.rename", sentence, actor=actor, target=run, **names)
 
 
 @transaction.atomic

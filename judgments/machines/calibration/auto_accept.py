@@ -178,7 +178,7 @@ def draft_round(round_: Round, *, actor: User) -> Round:
         f"{actor} created round {made} with the pairs that people must still judge, without "
         f"{amount(left_out, 'pair')} accepted from {accept.judge}"
     )
-    audit.record("auto_accept.draft_round", sentence, actor=actor, collection=round_.collection, target=made)
+    audit.record("auto_accept.draft_round", sentence, actor=actor, target=made)
     return made
 
 

@@ -147,17 +147,15 @@ class Flip:
         return {"trap": self.trap, "planted": self.share.n, "flipped": self.flipped, **body}
 
 
-def calibrate(
-    judge: Judge, round_: Round, viewer: Any, *, over: Over = "slice", resamples: int = 1_000
-) -> JudgeCalibration:
+def calibrate(judge: Judge, round_: Round, viewer: Any, *, over: Over = "slice") -> JudgeCalibration:
     """Compare a judge's grades with people's labels in the same round."""
     if over not in ("slice", "all"):
         raise NotValid(f"Unknown choice of pairs {over!r}.", {"over": "Choose slice or all."})
-    key = f"held:{over}:{resamples}:{_state(judge, round_, viewer)}"
-    return compute_once(key, lambda: _calibrate(judge, round_, viewer, over, resamples), keep=DAY)
+    key = f"held:{over}:{_state(judge, round_, viewer)}"
+    return compute_once(key, lambda: _calibrate(judge, round_, viewer, over), keep=DAY)
 
 
-def _calibrate(judge: Judge, round_: Round, viewer: Any, over: Over, resamples: int) -> JudgeCalibration:
+def _calibrate(judge: Judge, round_: Round, viewer: Any, over: Over) -> JudgeCalibration:
     from assay.coefficients.human_machine import against_people
 
     hidden = _hidden(round_, viewer)
@@ -173,7 +171,7 @@ def _calibrate(judge: Judge, round_: Round, viewer: Any, over: Over, resamples: 
         grades_of(judge, round_, among=sample),
         round_.scale.values(),
         relevant_from=round_.scale.relevant_from,
-        resamples=resamples,
+        resamples=1_000,
         seed=round_.seed,
     )
     given = judge.judgments.filter(pair__round=round_, grade__isnull=False)

@@ -101,7 +101,7 @@ def draft_round(round_: Round, *, actor: User, most: int | None = None) -> Round
     origin = {"routed": {"round": round_.name, "audited": audited}}
     made = rounds.draft_of(round_, [one.pair for one in chosen], origin=origin, actor=actor)
     sentence = f"{actor} created round {made} with {amount(len(chosen), 'pair')} for people to judge"
-    audit.record("routing.draft_round", sentence, actor=actor, collection=round_.collection, target=made)
+    audit.record("routing.draft_round", sentence, actor=actor, target=made)
     return made
 
 

@@ -27,9 +27,7 @@ from judgments.web.forms import AssayForm
 class GoOnForm(caps_form.GoOnForm):
     """New caps and number of probes when a judge resumes."""
 
-    canaries = caps_form.planted_in_all(
-        "Total prompt-injection probes", "Tests whether injected text changes the grade. Each probe requires two calls."
-    )
+    canaries = caps_form.planted_in_all("Tests whether injected text changes the grade. Each probe requires two calls.")
 
 
 def go_on_form(run: JudgeRun | None) -> GoOnForm | None:

@@ -59,7 +59,7 @@ def _store(
     )
     Battle.objects.bulk_create((_battle(run, pairs, row, at) for at, row in enumerate(rows)), batch_size=500)
     sentence = f"{actor} imported {amount(len(rows), 'comparison')} from {filename[:80]} into round {round_}"
-    audit.record("battle_files.take_in", sentence, actor=actor, collection=round_.collection, target=run)
+    audit.record("battle_files.take_in", sentence, actor=actor, target=run)
     return run
 
 

@@ -167,9 +167,13 @@ def member_of(provider: Provider, model: str) -> dict[str, str]:
     return {"provider": str(provider.uuid), "name": provider.name, **where, "model": model}
 
 
-def provider_of(round_: Round, member: Mapping[str, str]) -> Provider:
-    """Return the provider of a model of a run."""
-    provider_ = round_.collection.providers.filter(uuid=member["provider"]).first()
+def members_of(run: BattleRun) -> list[tuple[Provider, str]]:
+    """Return the models of a run with their providers, which must be unchanged."""
+    return [(_provider_of(run, member), member["model"]) for member in run.ensemble]
+
+
+def _provider_of(run: BattleRun, member: Mapping[str, str]) -> Provider:
+    provider_ = run.collection.providers.filter(uuid=member["provider"]).first()
     same = Judge(
         name=f"The model {member['model']}", model=member["model"], provider=provider_, parameters=dict(member)
     )

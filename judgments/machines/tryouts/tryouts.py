@@ -172,7 +172,6 @@ def _ask(row: Provider, model: str, questions: list[Question], actor: Any) -> di
         "trying.ask",
         f"{actor or 'The server'} tested {model} of the model provider {row}, {amount(len(questions), 'call')}",
         actor=actor,
-        collection=row.collection,
         target=row,
         model=model,
         calls=len(questions),

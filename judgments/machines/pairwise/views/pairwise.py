@@ -151,8 +151,7 @@ class GoOnForm(caps_form.GoOnForm):
     """New caps and number of probes when a run continues."""
 
     canaries = caps_form.planted_in_all(
-        "Total prompt-injection probes",
-        "Tests whether injected text makes the losing document win. Each probe requires two calls per model.",
+        "Tests whether injected text makes the losing document win. Each probe requires two calls per model."
     )
 
 

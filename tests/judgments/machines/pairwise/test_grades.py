@@ -59,7 +59,7 @@ def test_grades_come_from_anchors_and_are_compared_with_the_others(
     anchors = {tuple(key) for key in judge.inputs["example_pairs"]}
     assert 0 < len(anchors) == judge.parameters["anchors"] < len(GRADES)
     # It stands among the machine judges of the round, and no anchor tells for it.
-    held = calibration.calibrate(judge, round_, lead, over="all", resamples=0)
+    held = calibration.calibrate(judge, round_, lead, over="all")
     assert held.calibrated.pairs == len(GRADES) - len(anchors)
     with pytest.raises(Conflict, match="already exists"):
         battle_grades.create_judge(run, actor=lead, share=0.5)
