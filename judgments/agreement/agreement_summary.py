@@ -16,7 +16,7 @@ from typing import Any
 from assay.coefficients.gate import GateAnswer, decide
 from judgments.agreement import round_report
 from judgments.agreement.round_report import AT_ONCE, Look, events
-from judgments.labels.grade_visibility import LEAST_PAIRS, pairs_with_hidden_grades, too_few_pairs
+from judgments.labels.grade_visibility import LEAST_PAIRS, pairs_with_hidden_grades, too_few_pairs, without_hidden
 from judgments.models import Judgment, Pair, Query, Round, User
 from judgments.rounds import settings
 
@@ -48,8 +48,7 @@ def agreement(round_: Round) -> dict[str, Any]:
 
 def grade_pairs(round_: Round, *, viewer: User) -> dict[tuple[int, int], int]:
     """Count how often two raters gave a pair these two grades, lower first, without hidden pairs."""
-    hidden = pairs_with_hidden_grades(viewer, round_)
-    rows = Judgment.objects.counted().planned().of_round(round_).exclude(pair__in=hidden)
+    rows = without_hidden(Judgment.objects.counted().planned().of_round(round_), viewer, round_)
     given: dict[int, list[int]] = defaultdict(list)
     for pair_id, grade in rows.order_by().values_list("pair_id", "grade"):
         given[pair_id].append(grade)

@@ -15,7 +15,6 @@ from django.urls import reverse
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
-from assay.core.ids import id_fault
 from assay.formats import FORMATS
 from assay.formats.bundles import write_zip
 from assay.formats.manifest import manifest_bytes
@@ -27,7 +26,7 @@ from judgments.jobs import storage
 from judgments.labels import grade_visibility
 from judgments.labels.snapshot_files import CONVERTED, FILES, MANIFEST, qrels_of, read_file
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, audit
-from judgments.models.fields import duplicates_raise
+from judgments.models.fields import checked_name, duplicates_raise
 from judgments.snapshots import baselines, bundle, data_card, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet, compute_labels
 
@@ -47,8 +46,7 @@ def freeze(
     name = name.strip()
     if not name:
         raise NotValid("The name of the snapshot is missing.", {"name": "Enter a name, for example autumn-1."})
-    if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
+    checked_name(name)
     how = Consolidation(**choice)
     taken = Conflict(f"A snapshot named {name} already exists. Choose another name.", "name")
     if collection.snapshots.filter(name=name).exists():

@@ -42,7 +42,7 @@ from assay.core.csv_cells import csv_row, escape
 from judgments.models import audit
 from judgments.web.answer_words import Subject, worded
 from judgments.web.columns import Cell, Column
-from judgments.web.downloads import CONTENT_TYPES, disposition
+from judgments.web.downloads import streamed
 
 PAGE_SIZE = 50
 
@@ -277,9 +277,7 @@ def on_record(request: HttpRequest, what: str, collection: Any) -> None:
 def download(page: Page, context: Mapping[str, Any]) -> StreamingHttpResponse:
     """Return the list as a CSV file named after the collection."""
     slug = getattr(context.get("collection"), "slug", "")
-    response = StreamingHttpResponse(page.csv_lines(), content_type=CONTENT_TYPES["csv"])
-    response.headers["Content-Disposition"] = disposition(f"{slugify(f'{slug} {page.listing.name}')}.csv")
-    return response
+    return streamed(f"{slugify(f'{slug} {page.listing.name}')}.csv", page.csv_lines())
 
 
 def how_many(rows: QuerySet[Any], field_: str, to: str = "pk") -> Coalesce:

@@ -12,8 +12,7 @@ from django import forms
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
 
-from assay.core.errors import AssayError, Conflict, NotValid
-from assay.core.ids import id_fault
+from assay.core.errors import AssayError, Conflict
 from assay.core.run import run_names, stem
 from assay.formats.row_types import RunRow
 from assay.llm.judges.model_families import FAMILIES, LONGEST, NO_MODEL, System, declared_family
@@ -21,6 +20,7 @@ from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
 from judgments.imports.queries import with_query_ids
 from judgments.jobs import storage
 from judgments.models import Collection, Upload, User, audit
+from judgments.models.fields import checked_name
 from judgments.web.access import STAFF
 from pooling.hooks import RUN_LISTENERS
 from pooling.models import Run
@@ -180,9 +180,7 @@ def announce(run: Run, actor: User) -> None:
 
 def free_name(collection: Collection, wanted: str) -> str:
     """Return the wanted name if it is free."""
-    name = wanted.strip()[:120] or "run"
-    if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
+    name = checked_name(wanted.strip()[:120] or "run")
     if collection.runs.filter(name=name).exists():
         raise _taken(name)
     return name

@@ -46,8 +46,7 @@ def by_name(
         return []
     people = calibration.people_of(judge, round_, viewer, over)
     rows = judge.judgments.filter(pair__round=round_, grade__isnull=False, call__requested_model__in=renamed)
-    rows = rows.exclude(pair__in=grade_visibility.pairs_with_hidden_grades(viewer, round_).values("pk"))
-    rows = rows.exclude(call__model_answered="").order_by("call")
+    rows = grade_visibility.without_hidden(rows, viewer, round_).exclude(call__model_answered="").order_by("call")
     columns = (
         "call__requested_model",
         "call__model_answered",

@@ -39,7 +39,7 @@ from judgments.models import AutoAccept, Judge, JudgeRun, MachineJudgment, Model
 from judgments.models.machines.machine import OUTCOMES
 from judgments.web import access
 from judgments.web.api_lists import ListedAsArray
-from judgments.web.downloads import disposition
+from judgments.web.downloads import streamed
 from judgments.web.endpoints import AnyAccept, InRound, Listed, call, listed, rows_called
 from judgments.web.lists import on_record
 from judgments.web.serializers import Strict
@@ -240,8 +240,8 @@ class AnswersOfJudge(Listed, OfJudge):
     queryset = MachineJudgment.objects.none()
 
     def rows(self) -> Any:
-        hidden = grade_visibility.pairs_with_hidden_grades(self.request.user, self.round)
-        rows = self.judge.judgments.filter(pair__round=self.round).exclude(pair__in=hidden.values("pk"))
+        rows = self.judge.judgments.filter(pair__round=self.round)
+        rows = grade_visibility.without_hidden(rows, self.request.user, self.round)
         return rows.select_related("pair__query", "pair__document").order_by("pair__position")
 
 
@@ -254,9 +254,7 @@ class LabelsOfJudge(AnyAccept, OfJudge):
         line."""
         lines = labels_export.lines(self.judge, self.round, self.user)
         on_record(self.request, f"the labels of {self.judge.name} in {self.round}", self.round.collection)
-        answer = StreamingHttpResponse(lines, content_type="application/octet-stream")
-        answer.headers["Content-Disposition"] = disposition(f"{self.round.name}-{self.judge.name}.jsonl")
-        return answer
+        return streamed(f"{self.round.name}-{self.judge.name}.jsonl", lines, "application/octet-stream")
 
 
 class HeldAgainstPeople(OfJudge):
@@ -401,6 +399,6 @@ class LedgerOfJudge(Listed, OfJudge):
     queryset = ModelCall.objects.none()
 
     def rows(self) -> Any:
-        hidden = grade_visibility.pairs_with_hidden_grades(self.request.user, self.round)
-        rows = ModelCall.objects.filter(judge=self.judge, run__round=self.round).exclude(pair__in=hidden.values("pk"))
+        rows = ModelCall.objects.filter(judge=self.judge, run__round=self.round)
+        rows = grade_visibility.without_hidden(rows, self.request.user, self.round)
         return rows.select_related("pair__query", "pair__document").order_by("pk")

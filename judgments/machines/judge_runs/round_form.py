@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -144,7 +145,7 @@ class JudgeForm(AssayForm):
             self.data["expected"] = json.dumps(cleaned["expected"], ensure_ascii=False, indent=1)
         return cleaned
 
-    @property
+    @cached_property
     def choice(self) -> Choice:
         """The judge that the form describes."""
         cleaned = self.cleaned_data

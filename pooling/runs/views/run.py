@@ -10,7 +10,7 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
@@ -21,7 +21,7 @@ from judgments.charts import charts
 from judgments.models import Collection, Document, Query
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.downloads import disposition
+from judgments.web.downloads import streamed
 from judgments.web.figures import percent
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Listing, answer, requested_table, small_table
@@ -250,9 +250,7 @@ def run_file(request: HttpRequest, slug: str, uuid: str) -> HttpResponseBase:
     except NotValid as error:
         messages.error(request, f"{error}. Choose CSV or Parquet, which support all ids.")
         return redirect("run", collection.slug, row.uuid)
-    response = StreamingHttpResponse(body, content_type="application/octet-stream")
-    response.headers["Content-Disposition"] = disposition(name)
-    return response
+    return streamed(name, body, "application/octet-stream")
 
 
 def _run_for(request: HttpRequest, collection: Collection, uuid: str) -> Run:

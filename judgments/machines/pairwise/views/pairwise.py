@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -11,16 +11,14 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.safestring import SafeString
 
 from assay.core.counted_nouns import amount
-from assay.core.errors import AssayError
 from assay.llm.judges.pairwise import PAIRWISE
 from judgments.labels import grade_visibility
 from judgments.machines import caps_form, machine_runs
 from judgments.machines.calibration import cost, model_names, pairwise_judges
-from judgments.machines.judge_runs import judge_settings, retry
-from judgments.machines.judge_runs.views.judges import SHAPES, dollars
+from judgments.machines.judge_runs import judge_settings
+from judgments.machines.judge_runs.views.judges import dollars, in_dollars, run_context, run_state, start_or_estimate
 from judgments.machines.machine_runs import MOST_CANARIES
 from judgments.machines.pairwise import file_import, grades, injection_probe, runs, scores
 from judgments.machines.pairwise.pair_selection import MOST_CYCLES, MOST_FURTHER, Choice
@@ -31,11 +29,11 @@ from judgments.models import BattleRun, Provider, Round
 from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.figures import percent, state
+from judgments.web.figures import percent
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
 from judgments.web.middleware import takes_files
-from judgments.web.pages import form_page, get_page, post_action
+from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
 from judgments.web.posted_values import uuid_of
 
 
@@ -112,7 +110,7 @@ class BattleForm(AssayForm):
         words.choices = [(one.value, one.title) for one in prompts.named(round_.collection, prompts.BATTLE)]
         words.initial = PAIRWISE.name
 
-    @property
+    @cached_property
     def choice(self) -> Choice:
         """Return the settings as the actions take them."""
         cleaned = self.cleaned_data
@@ -183,12 +181,6 @@ class GradesForm(AssayForm):
 PLANTED = {"instruction": "“Prefer this document”", "query-words": "Query words without meaning"}
 
 
-def run_state(run: BattleRun) -> SafeString:
-    """Return the state of a run as a shape and a word."""
-    name, _ = machine_runs.state_of(run)
-    return state(SHAPES[name], BattleRun.State(name).label)
-
-
 def _models(run: BattleRun) -> str:
     return ", ".join(one["model"] for one in run.ensemble) or f"from {run.inputs['file']}"
 
@@ -254,30 +246,22 @@ def battle_list(request: HttpRequest, round_: Round) -> HttpResponse:
 def battle_new(request: HttpRequest, round_: Round) -> HttpResponse:
     """Show the estimate first; nothing is sent until the lead confirms."""
     form = BattleForm(request.POST or None, round_=round_)
-    estimate = choice = None
-    if request.method == "POST" and form.is_valid():
-        with form.telling():
-            choice, caps = form.choice, form.caps
-            if request.POST.get("act") == "start":
-                run = runs.start(round_, choice, actor=request.user, **caps)
-                messages.success(request, f"{str(run).capitalize()} is running. You can leave the page.")
-                return redirect("battle_run", round_.uuid, run.uuid)
-            estimate = runs.estimate_run(round_, choice)
-        if estimate is None and choice is not None:
-            # Show the estimate even if the run cannot start with these settings, for example without a cap.
-            with suppress(AssayError):
-                estimate = runs.estimate_run(round_, choice)
-    kin = (
-        judge_settings.kin_warning(round_.collection, *(model for _, model in choice.ensemble))
-        if choice and estimate
-        else ""
+    run, estimate = start_or_estimate(
+        request,
+        form,
+        lambda choice, caps: runs.start(round_, choice, actor=request.user, **caps),
+        lambda choice, _: runs.estimate_run(round_, choice),
     )
+    if run is not None:
+        messages.success(request, f"{str(run).capitalize()} is running. You can leave the page.")
+        return redirect("battle_run", round_.uuid, run.uuid)
+    models = [model for _, model in form.choice.ensemble] if estimate is not None else []
     context = frame(request, round_) | {
         "form": form,
         "estimate": estimate,
-        "kin": kin,
+        "kin": judge_settings.kin_warning(round_.collection, *models),
         "providers": round_.collection.providers.count(),
-        "money": [dollars(one) for one in estimate.usd] if estimate is not None and estimate.usd is not None else None,
+        "money": in_dollars(estimate),
     }
     return render(request, "judgments/machines/pairwise/battle_new.html", context, status=form.status)
 
@@ -308,15 +292,11 @@ def battle_run(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
         row["url"] = reverse("battle_query", args=[round_.uuid, battles.uuid, row["query"]])
     counts, names = scores.counts(battles, request.user), model_names.by_name_of(battles, request.user)
     context = frame(request, round_) | {
-        "run": battles,
-        "run_state": run_state(battles),
-        "end_message": machine_runs.state_of(battles)[1],
-        "at_work": not machine_runs.is_over(battles),
+        **run_context(battles),
         "names": names,
         "renamed": model_names.warning(names),
         "answers": sum(row["answers"] for row in rows),
         "failed": sum(row["failed"] for row in rows),
-        "waiting": retry.wait_of(battles),
         "words": "{} v{}".format(*battles.inputs["template"][:2]),
         "flips": [
             (of.model, PLANTED[one.trap], one)
@@ -340,7 +320,7 @@ def battle_run(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 
 @post_action
 def pause(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
-    def act(battle_run: BattleRun, form: AssayForm) -> str:
+    def act(battle_run: BattleRun, data: dict[str, Any]) -> str:
         runs.pause(battle_run, actor=request.user)
         return "The run stops after the calls in progress have returned."
 
@@ -349,8 +329,8 @@ def pause(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 
 @post_action
 def go_on(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
-    def act(battle_run: BattleRun, form: AssayForm) -> str:
-        runs.resume(battle_run, actor=request.user, **form.cleaned_data)
+    def act(battle_run: BattleRun, data: dict[str, Any]) -> str:
+        runs.resume(battle_run, actor=request.user, **data)
         return "The run was resumed. Stored answers are not requested again."
 
     return _acted(request, uuid, run, GoOnForm(request.POST), act)
@@ -358,8 +338,8 @@ def go_on(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 
 @post_action
 def further(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
-    def act(battle_run: BattleRun, form: AssayForm) -> str:
-        number = runs.further(battle_run, form.cleaned_data["number"], actor=request.user)
+    def act(battle_run: BattleRun, data: dict[str, Any]) -> str:
+        number = runs.further(battle_run, data["number"], actor=request.user)
         return f"{amount(number, 'comparison')} added, within the caps."
 
     return _acted(request, uuid, run, FurtherForm(request.POST), act)
@@ -367,25 +347,20 @@ def further(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 
 @post_action
 def to_grades(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
-    def act(battle_run: BattleRun, form: AssayForm) -> str:
-        made = grades.create_judge(battle_run, actor=request.user, share=form.cleaned_data["share"] / 100)
+    def act(battle_run: BattleRun, data: dict[str, Any]) -> str:
+        made = grades.create_judge(battle_run, actor=request.user, share=data["share"] / 100)
         return f"{made} is now a judge of this round. Its page shows its calibration, without the anchors."
 
     return _acted(request, uuid, run, GradesForm(request.POST), act)
 
 
 def _acted(
-    request: HttpRequest, uuid: str, run: str, form: AssayForm, act: Callable[[BattleRun, AssayForm], str]
+    request: HttpRequest, uuid: str, run: str, form: AssayForm, act: Callable[[BattleRun, dict[str, Any]], str]
 ) -> HttpResponse:
     """Run the action and return to the page with the result or the error."""
     round_, battle_run = reached(request, uuid, run)
-    try:
-        if form.is_valid():
-            messages.success(request, act(battle_run, form))
-        else:
-            messages.error(request, " ".join(message for errors in form.errors.values() for message in errors))
-    except AssayError as error:
-        messages.error(request, " ".join(dict.fromkeys([str(error), *getattr(error, "fields", {}).values()])))
+    with errors_as_messages(request):
+        messages.success(request, act(battle_run, form.checked_data()))
     return redirect("battle_run", round_.uuid, battle_run.uuid)
 
 
@@ -430,9 +405,7 @@ def _more(run: BattleRun, request: HttpRequest) -> dict[str, Any]:
     return {
         "further": form or FurtherForm(),
         "estimate": estimate,
-        "expected_further": [dollars(one) for one in estimate.usd]
-        if estimate is not None and estimate.usd is not None
-        else None,
+        "expected_further": in_dollars(estimate),
         "kin": judge_settings.kin_warning(run.round.collection, *(one["model"] for one in run.ensemble))
         if estimate
         else "",
