@@ -92,6 +92,9 @@ class Settlement(serializers.Serializer):
     settled_by = serializers.CharField(source="resolved_by.username")
     created_at = serializers.DateTimeField()
 
+    def get_attribute(self, pair: Any) -> Any:
+        return conflicts.settled_as(pair)
+
 
 class ConflictBody(serializers.Serializer):
     """A pair with different grades."""
@@ -106,7 +109,7 @@ class ConflictBody(serializers.Serializer):
         help_text="The largest change in any run's mean that resolving the pair could cause; null if no run can be "
         "scored."
     )
-    settled = serializers.SerializerMethodField()
+    settled = Settlement(read_only=True, allow_null=True)
 
     @extend_schema_field(serializers.DictField(child=serializers.IntegerField()))
     def get_grades(self, pair: Any) -> dict[str, int]:
@@ -120,11 +123,6 @@ class ConflictBody(serializers.Serializer):
         known: Effects | None = self.context.get("effects")
         return known.moves.get(pair.pk) if known else None
 
-    @extend_schema_field(Settlement(allow_null=True))
-    def get_settled(self, pair: Any) -> Any:
-        settled = conflicts.settled_as(pair)
-        return Settlement(settled).data if settled else None
-
 
 class UnrateableBody(serializers.Serializer):
     """A pair that raters could not judge."""
@@ -133,16 +131,11 @@ class UnrateableBody(serializers.Serializer):
     query = QueryOfPair()
     document = DocumentOfPair()
     reasons = serializers.SerializerMethodField(help_text="Reasons by rater pseudonym.")
-    settled = serializers.SerializerMethodField()
+    settled = Settlement(read_only=True, allow_null=True)
 
     @extend_schema_field(serializers.DictField(child=serializers.CharField()))
     def get_reasons(self, pair: Any) -> dict[str, str]:
         return {one.pseudonym: one.reason for one in pair.answers if one.grade is None}
-
-    @extend_schema_field(Settlement(allow_null=True))
-    def get_settled(self, pair: Any) -> Any:
-        settled = conflicts.settled_as(pair)
-        return Settlement(settled).data if settled else None
 
 
 class SettleSent(Strict):

@@ -15,7 +15,7 @@ from assay.clicks.grade_cuts import parse_cuts
 from assay.core.errors import AssayError, Conflict
 from judgments.models import Collection, ImportedLabel, LabelSource
 from judgments.web import access
-from judgments.web.columns import Column
+from judgments.web.columns import QUERY_COLUMN, Column
 from judgments.web.figures import number, percent
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Choice, Listing, answer, requested_table, small_table
@@ -45,7 +45,7 @@ LABELS = Listing(
     noun=("label", "labels"),
     columns=(
         Column("query_id", "Query id", order="query__query_id", value="query.query_id", style="id clip"),
-        Column("query", "Query", order="query__text", head=True, value="query.text", style="clip"),
+        QUERY_COLUMN,
         Column("doc_id", "Document", order="document__doc_id", value="document.doc_id", style="id"),
         Column("title", "Title", value="document.title", style="clip"),
         Column("label", "Label", order="value", numeric=True, value="value", show=lambda row: _label(row)),

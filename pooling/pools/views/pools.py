@@ -15,7 +15,7 @@ from django.shortcuts import redirect
 from assay.strategies import STRATEGIES
 from judgments.models import Collection
 from judgments.web import access
-from judgments.web.columns import Column
+from judgments.web.columns import QUERY_COLUMN, Column
 from judgments.web.figures import number
 from judgments.web.lists import Choice, Listing, answer, requested_table, small_table
 from judgments.web.pages import errors_as_messages, get_page, post_action
@@ -126,7 +126,7 @@ def _document(entry: PoolEntry) -> str:
 
 ENTRY_COLUMNS = (
     Column("position", "Position", order="position", numeric=True, value=lambda entry: entry.position + 1),
-    Column("query", "Query", order="query__text", head=True, style="clip", value="query.text"),
+    QUERY_COLUMN,
     Column("rank", "Best rank", order="best_rank", numeric=True, value="best_rank"),
     Column(
         "title",
