@@ -12,7 +12,7 @@ from assay.core.errors import NotFound
 from evaluation.effects.round_runs import METRIC
 from evaluation.judges import estimates, judge_effect
 from evaluation.judges.views.estimates import half_of
-from judgments.machines.calibration import calibration
+from judgments.machines.calibration import calibration, cost
 from judgments.machines.judge_runs import judge_settings
 from judgments.machines.judge_runs.api import OfJudge
 from judgments.machines.judge_runs.serializers import KinBody
@@ -107,7 +107,7 @@ class JudgeEffect(OfJudge):
         metric = self.request.query_params.get("metric") or METRIC
         effect = judge_effect.effect(self.judge, self.round, self.user, metric=metric)
         # The models that were called, and the model names that they reported.
-        models = [*judge_settings.models_of(self.judge), *calibration.money(self.judge, self.round).models]
+        models = [*judge_settings.models_of(self.judge), *cost.money(self.judge, self.round).models]
         return Response(
             {
                 "metric": effect.metric,

@@ -20,8 +20,6 @@ from judgments.labels.grade_visibility import LEAST_PAIRS, pairs_with_hidden_gra
 from judgments.models import Judgment, Pair, Query, Round, User
 from judgments.rounds import settings
 
-__all__ = ["GateAnswer", "answer", "of_report", "set_gate"]
-
 
 def answer(round_: Round) -> GateAnswer:
     """Check the round's current agreement against its gate."""

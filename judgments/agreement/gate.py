@@ -9,9 +9,9 @@ from typing import Any
 from django.db import transaction
 from django.urls import reverse
 
+from assay.coefficients.gate import GateAnswer
 from assay.core.errors import Conflict
 from judgments.agreement import agreement_summary
-from judgments.agreement.agreement_summary import GateAnswer
 from judgments.events.events import Emitted, emit
 from judgments.jobs import jobs
 from judgments.models import Round
@@ -31,25 +31,17 @@ class GateResult:
     answer: GateAnswer
 
     @property
-    def state(self) -> str:
-        return self.answer.state
-
-    @property
     def failed(self) -> bool:
-        return self.state == "failed"
+        return self.answer.state == "failed"
 
     @property
     def warning(self) -> str:
         """The warning to show before freezing; empty if the round passes."""
-        text = WARNINGS.get(self.state, "")
+        text = WARNINGS.get(self.answer.state, "")
         return f"{self.round}: {text.format(at=self.answer.threshold)}" if text else ""
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the entry for the manifest."""
-        return self.answer.as_json()
 
-
-def evaluate_gates(rounds: Sequence[Round], sources: Sequence[str] = ("human",)) -> list[GateResult]:
+def evaluate_gates(rounds: Sequence[Round], sources: Sequence[str]) -> list[GateResult]:
     """Return the gate result of each round; empty if no label comes from raters."""
     return [GateResult(round_, agreement_summary.answer(round_)) for round_ in rounds] if "human" in sources else []
 

@@ -474,10 +474,7 @@ class OneQuery(InCollection):
         change."""
         query, change = self._query(), self.read_body(QueryChange)
         if len(change) != 1 or change.get("confirm") is False:
-            raise NotValid(
-                "Send exactly one of narrative, draft and confirm.",
-                "narrative",
-            )
+            raise NotValid("Send exactly one of narrative, draft and confirm.", "narrative")
         if "draft" in change:
             query = narratives.save_draft(query, text=change["draft"], actor=self.user)
         elif "narrative" in change:

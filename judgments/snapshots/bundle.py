@@ -279,7 +279,7 @@ def about(
 ) -> dict[str, Any]:
     """Return the part of the manifest about the origin of the labels: rule, rounds, merge and warnings."""
     agreement = {one.pk: agreement_summary.agreement(one) for one in rounds}
-    gate = {one.round.pk: one.as_json() for one in held}
+    gate = {one.round.pk: one.answer.as_json() for one in held}
     stale = baselines.count_stale(rounds)
     merge = {
         "rated_again": labels.merged.rated_again,

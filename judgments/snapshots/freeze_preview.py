@@ -123,7 +123,7 @@ def as_json(preview: FreezePreview, *, withheld: bool) -> dict[str, Any]:
         "left_open": settled.left_open,
         "stale": preview.stale,
         "rated_again": merged.rated_again,
-        "gates": [{"round": one.round.uuid, **one.as_json(), **hidden} for one in preview.held],
+        "gates": [{"round": one.round.uuid, **one.answer.as_json(), **hidden} for one in preview.held],
         "bridges": [] if withheld else [{**one.as_json(), "round": one.round.uuid} for one in merged.bridges],
         "changed": None if withheld else len(merged.changes),
         **(dict.fromkeys(body) if withheld else body),

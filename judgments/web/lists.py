@@ -46,8 +46,6 @@ from judgments.web.downloads import streamed
 
 PAGE_SIZE = 50
 
-__all__ = ["Cell", "Choice", "Column", "Listing", "Page", "answer", "download", "how_many"]
-
 
 @dataclass(frozen=True)
 class Choice:

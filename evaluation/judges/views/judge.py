@@ -22,7 +22,7 @@ from judgments.charts.intervals import Axis, dot, whisker
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility, round_labels
 from judgments.labels.round_labels import Key
-from judgments.machines.calibration import audit_sample, auto_accept, calibration, model_names, pairwise_judges
+from judgments.machines.calibration import audit_sample, auto_accept, calibration, cost, model_names, pairwise_judges
 from judgments.machines.calibration.calibration import JudgeCalibration, alike
 from judgments.machines.calibration.cost import Money
 from judgments.machines.judge_runs import judge_settings, model_judges
@@ -247,7 +247,7 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     except NotValid:
         effect = judge_effect.effect(machine_judge, round_, request.user)
     outcomes = calibration.outcomes(machine_judge, round_, request.user)
-    spent, fought = calibration.money(machine_judge, round_), pairwise_judges.run_of(machine_judge, round_)
+    spent, fought = cost.money(machine_judge, round_), pairwise_judges.run_of(machine_judge, round_)
     flips = calibration.flips(run, request.user) if run is not None else []
     flips = flips if fought is None else pairwise_judges.flips_of(fought, request.user)
     names = model_names.by_name(machine_judge, round_, request.user, spent=spent, over=over)

@@ -22,7 +22,6 @@ from judgments.labels import grade_visibility
 from judgments.labels.round_labels import Key, label, read_rounds
 from judgments.machines import kinds
 from judgments.machines.calibration import audit_sample
-from judgments.machines.calibration.cost import Money, money
 from judgments.models import Adjudication, Judge, JudgeRun, MachineJudgment, ModelCall, Round
 
 if TYPE_CHECKING:
@@ -87,23 +86,6 @@ def slice_keys(judge: Judge, round_: Round) -> set[Key]:
     drawn = audit_sample.of_judge(judge, round_)
     return set(rows) if drawn is None else {key for key in rows if drawn.holds(*key)}
 
-
-# The functions that the apps above use.
-__all__ = [
-    "JudgeCalibration",
-    "Money",
-    "calibrate",
-    "flips",
-    "grades_of",
-    "has_grades",
-    "labels_of",
-    "money",
-    "outcomes",
-    "people_of",
-    "share_of",
-    "slice_keys",
-    "usefulness",
-]
 
 Over = Literal["slice", "all"]
 DAY = 24 * 60 * 60

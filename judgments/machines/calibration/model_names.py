@@ -14,7 +14,7 @@ from django.db.models import Count, Min, Q
 
 from judgments.labels import grade_visibility
 from judgments.labels.round_labels import Key
-from judgments.machines.calibration import calibration, pairwise_judges
+from judgments.machines.calibration import calibration, cost, pairwise_judges
 from judgments.machines.kinds import BATTLES
 from judgments.models import Battle, BattleRun, Judge, Round
 
@@ -35,7 +35,7 @@ class Named:
 
 
 def by_name(
-    judge: Judge, round_: Round, viewer: Any, *, spent: calibration.Money, over: calibration.Over = "slice"
+    judge: Judge, round_: Round, viewer: Any, *, spent: cost.Money, over: calibration.Over = "slice"
 ) -> list[Named]:
     """Return the names of models that answered under several names, in the order in which they occurred."""
     if judge.kind == BATTLES:

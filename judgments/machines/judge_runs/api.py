@@ -16,7 +16,15 @@ from rest_framework.response import Response
 from assay.core.errors import Conflict, NotFound, NotValid
 from judgments.jobs.api import Started, StartedWith, started
 from judgments.labels import grade_visibility
-from judgments.machines.calibration import audit_sample, auto_accept, calibration, model_names, pairwise_judges, routing
+from judgments.machines.calibration import (
+    audit_sample,
+    auto_accept,
+    calibration,
+    cost,
+    model_names,
+    pairwise_judges,
+    routing,
+)
 from judgments.machines.judge_runs import expected_answers, judge_runs, judge_settings, labels_export, model_judges
 from judgments.machines.judge_runs.judge_settings import Choice
 from judgments.machines.judge_runs.serializers import (
@@ -200,7 +208,7 @@ def serialize_judge(judge: Judge, round_: Any, viewer: Any) -> dict[str, Any]:
     """Return the API body of a judge in a round."""
     run = judge.runs.filter(round=round_).select_related("job", "judge", "round").first()
     drawn = audit_sample.of_judge(judge, round_)
-    spent = calibration.money(judge, round_)
+    spent = cost.money(judge, round_)
     names = model_names.by_name(judge, round_, viewer, spent=spent, over="all" if drawn is None else "slice")
     return {
         "judge": judge,

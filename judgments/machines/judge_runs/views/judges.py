@@ -17,7 +17,7 @@ from assay.core.errors import AssayError, NotFound
 from assay.formats import pairs_jsonl
 from assay.formats.row_types import PairRow
 from judgments.machines import kinds, machine_runs
-from judgments.machines.calibration import auto_accept, calibration
+from judgments.machines.calibration import auto_accept, calibration, cost
 from judgments.machines.judge_runs import judge_runs, judge_settings, labels_export, model_judges, retry
 from judgments.machines.judge_runs.estimate import CostEstimate, context_of
 from judgments.machines.judge_runs.judge_settings import Choice
@@ -291,7 +291,7 @@ def require_run(run: JudgeRun | None) -> JudgeRun:
 
 def useful_page(request: HttpRequest, round_: Round, judge: Judge, run: JudgeRun | None) -> HttpResponse:
     """Return the page; the caller has checked access."""
-    useful, spent = calibration.usefulness(judge, round_, request.user), calibration.money(judge, round_)
+    useful, spent = calibration.usefulness(judge, round_, request.user), cost.money(judge, round_)
     labels = dict(Grade.objects.filter(scale=round_.scale).values_list("value", "label"))
     counted = calibration.outcomes(judge, round_, request.user)
     context = frame(request, round_) | {
