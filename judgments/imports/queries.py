@@ -1,4 +1,4 @@
-"""Import of queries: find new queries and those that conflict with existing ones, and store them."""
+"""Import of queries: find new ones and conflicts, store them, and match queries of files that have only a text."""
 
 from __future__ import annotations
 

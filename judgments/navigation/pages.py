@@ -1,4 +1,4 @@
-"""Pages of the judgments app in the navigation, and the tabs of a round."""
+"""Pages of the judgments app in the navigation, the tabs of a round, and the addresses of routes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of the checks of a round's raters, limited to the values that the reader may see, and acknowledged"""
+"""Checks of a round's raters: the results that the reader may see, acknowledged alerts, and events of new alerts."""
 
 from __future__ import annotations
 

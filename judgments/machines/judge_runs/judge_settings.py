@@ -1,4 +1,7 @@
-"""Settings of a machine judge by a lead, validated against the round."""
+"""Settings of a machine judge by a lead, validated against the round, and the warning about related systems.
+
+The judgments app has no runs, so the app that has the systems of a collection registers a list of them.
+"""
 
 from __future__ import annotations
 
