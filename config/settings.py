@@ -115,7 +115,6 @@ TEMPLATES = [
                 "evaluation.scoring.tags",
                 "judgments.documents.tags",
                 "judgments.navigation.tags",
-                "judgments.notices.tags",
                 "judgments.rounds.answer_tags",
                 "judgments.web.components",
                 "judgments.web.figures",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.client.client import Client
     from assay.core.qrels import Qrels
     from assay.core.read_report import Report
-    from assay.formats.run_reader import RunFile
+    from assay.formats.trec_run import RunFile
 
 # A tool call should end in about a minute, so it retries less than a command.
 PATIENCE = {"attempts": 3, "longest_wait": 5.0, "longest_requested": 5.0, "timeout": 60.0, "longest_job": 120.0}

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evaluation.scoring.rankings import Answers, Place
-from judgments.charts.charts import Bar, Chart, Stroke, Words, shade
+from judgments.charts.charts import Bar, Chart, Stroke, Words, shade, short_name
 from judgments.charts.intervals import WHOLE, Axis
-from judgments.charts.names import short_name
 
 WIDTH, HEIGHT, ROOM = 800.0, 280.0, 18.0
 # More queries than this are drawn as one shape, and several of them share one link.

@@ -122,4 +122,4 @@ def _too_slow(rule: str) -> NotValid:
     message = (
         f"The rule {rule} must be fitted twice per rater, which takes too long for this round. Choose another rule."
     )
-    return NotValid(message, {"rule": message})
+    return NotValid(message, "rule")

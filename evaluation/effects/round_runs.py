@@ -92,10 +92,9 @@ def metric_on(name: str, top: float) -> BoundMetric:
     try:
         metrics = parse_metrics(name or METRIC)
     except NotValid as error:
-        raise NotValid(str(error), {"metric": str(error)}) from error
+        raise NotValid(str(error), "metric") from error
     if len(metrics) != 1 or metrics[0].metric.mean != "arithmetic" or metrics[0].metric.by_subtopic:
-        message = f"Name one metric with a plain mean, for example {METRIC}."
-        raise NotValid(message, {"metric": message})
+        raise NotValid(f"Name one metric with a plain mean, for example {METRIC}.", "metric")
     return metrics[0].on_scale(float(top))
 
 

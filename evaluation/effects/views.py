@@ -21,7 +21,7 @@ from judgments.agreement import round_report
 from judgments.agreement.views.agreement_tables import LeftOut, coefficient_without, left_out, title
 from judgments.documents.described_pairs import PAIR_COLUMNS, described_pairs
 from judgments.models import Collection, Round, Snapshot
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import grade, number, undefined

@@ -185,7 +185,7 @@ def check(snapshot: Snapshot, read: Read, *, actor: User | None) -> FreshnessChe
         created_by=actor,
     )
     sentence = f"{actor or 'the server'} checked the freshness of {snapshot}: {word_of(read.report)}"
-    audit.record("freshness.check", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+    audit.record("freshness.check", sentence, actor=actor, target=snapshot)
     stale = WORDS[STALE]
     if word_of(read.report) == stale and (before is None or word_of(report_from_json(before, UNREAD)) != stale):
         emit(

@@ -17,10 +17,8 @@ from evaluation.reuse import reuse as reusability
 from evaluation.scoring import leaderboard
 from evaluation.scoring.metric_values import signed
 from evaluation.scoring.scoring import relevant_from
-from judgments.charts.chart_files import picture
-from judgments.charts.charts import PHONE, Chart, Stroke, Words, whole_ticks
+from judgments.charts.charts import PHONE, Chart, Stroke, Words, picture, short_name, whole_ticks
 from judgments.charts.intervals import dot
-from judgments.charts.names import short_name
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots
 from judgments.snapshots.snapshots import chosen_snapshot

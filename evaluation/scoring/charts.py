@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from judgments.charts.charts import Chart, Stroke, Words
+from judgments.charts.charts import Chart, Stroke, Words, short_name, short_names
 from judgments.charts.intervals import MOST_ROWS, Axis, Estimate, axis_over, dot, more, whisker
-from judgments.charts.names import short_name, short_names
 
 WIDTH = 320.0
 NAME = 96.0

@@ -119,7 +119,7 @@ def measure(
             run.pk: _keep(snapshot, run, scores, evaluation.query_ids, actor, design, how) for run, scores in each
         }
         if sentence:
-            audit.record("scoring.score_runs", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+            audit.record("scoring.score_runs", sentence, actor=actor, target=snapshot)
     return [scorings[run.pk] for run in runs]
 
 
@@ -237,7 +237,7 @@ def check(snapshot: Snapshot, runs: Sequence[Run], level: float, method: str) ->
         message = (
             f"Snapshot {snapshot} contains grades of answers, but runs rank documents. Choose a snapshot of documents."
         )
-        raise NotValid(message, {"snapshot": message})
+        raise NotValid(message, "snapshot")
     from assay.scoring.intervals import METHODS
 
     if not 0 < level < 1:
@@ -275,7 +275,7 @@ def metric_names(written: str | Sequence[str] | None) -> list[str] | None:
 
 
 def _not_these(message: str) -> NotValid:
-    return NotValid(message, {"metrics": message})
+    return NotValid(message, "metrics")
 
 
 def names_of(runs: Sequence[Run]) -> str:
@@ -348,7 +348,7 @@ def score_later(
     title = f"Score {len(runs):,} run{'' if len(runs) == 1 else 's'} on {snapshot}"
     with transaction.atomic():
         sentence = f"{actor} started scoring {names_of(runs)} on {snapshot}"
-        audit.record("scoring.score_later", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+        audit.record("scoring.score_later", sentence, actor=actor, target=snapshot)
         return jobs.start("score", title=title, parameters=parameters, collection=snapshot.collection, actor=actor)
 
 

@@ -9,8 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from judgments.charts.charts import Bar, Chart, Stroke, Words
-from judgments.charts.names import LONGEST_NAME, short_names
+from judgments.charts.charts import LONGEST_NAME, Bar, Chart, Stroke, Words, short_names
 
 WIDTH = 240
 NAME = 88

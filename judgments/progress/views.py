@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -18,9 +19,9 @@ from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Judgment, Pair, Query, Round, RoundRater, Slot
 from judgments.progress.api import ProgressBody
 from judgments.progress.progress import progress as progress_of
-from judgments.rounds.views.rounds import frame, to_invite
+from judgments.rounds.views import frame, to_invite
 from judgments.web import access
-from judgments.web.columns import Column
+from judgments.web.columns import QUERY_COLUMN, Column
 from judgments.web.downloads import attachment
 from judgments.web.figures import grade
 from judgments.web.lists import Choice, Listing, answer, how_many
@@ -66,15 +67,7 @@ PAIRS = Listing(
     noun=("pair", "pairs"),
     columns=(
         Column("position", "Position", order="position", numeric=True, value=lambda pair: pair.position + 1),
-        Column(
-            "query",
-            "Query",
-            order="query__text",
-            value="query.text",
-            url=("query", "round.collection.slug", "query.uuid"),
-            head=True,
-            style="clip",
-        ),
+        replace(QUERY_COLUMN, url=("query", "round.collection.slug", "query.uuid")),
         Column("grades", "Grades", value=_grades_in_file, show=_grades),
         Column(
             "filled",

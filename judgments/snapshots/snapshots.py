@@ -15,17 +15,16 @@ from django.urls import reverse
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
-from assay.core.ids import id_fault
 from assay.formats import FORMATS
 from assay.formats.manifest import manifest_bytes, write_zip
-from judgments.agreement import freeze_gate
-from judgments.agreement.freeze_gate import GateResult
+from judgments.agreement import gate
+from judgments.agreement.gate import GateResult
 from judgments.events.events import emit
 from judgments.hooks import SNAPSHOT_LISTENERS
 from judgments.jobs import storage
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, audit
-from judgments.models.fields import duplicates_raise
+from judgments.models.fields import checked_name, duplicates_raise
 from judgments.models.snapshot import FILES, MANIFEST
 from judgments.snapshots import baselines, bundle, data_card, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet, compute_labels
@@ -56,14 +55,13 @@ def freeze(
     name = name.strip()
     if not name:
         raise NotValid("The name of the snapshot is missing.", {"name": "Enter a name, for example autumn-1."})
-    if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
+    checked_name(name)
     how = Consolidation(**choice)
     taken = Conflict(f"A snapshot named {name} already exists. Choose another name.", "name")
     if collection.snapshots.filter(name=name).exists():
         raise taken
     # Compute this before locking rows; the call below then uses the cache.
-    freeze_gate.evaluate_gates(rounds, how.sources)
+    gate.evaluate_gates(rounds, how.sources)
     # Another snapshot with this name may be frozen at the same time.
     with duplicates_raise(taken):
         locked = _locked(rounds)
@@ -73,9 +71,9 @@ def freeze(
             nothing = "No pair has a grade yet, so there is nothing to freeze."
             raise NotValid(nothing, {"rounds": "Rate some pairs first."})
         merging.check_bridges(settled.merged, how.merge)
-        held = freeze_gate.evaluate_gates(locked, how.sources)
+        held = gate.evaluate_gates(locked, how.sources)
         reason = override_reason.strip()
-        freeze_gate.check(held, reason)
+        gate.check(held, reason)
         frozen = _write(collection, locked, settled, how, held, name=name, override_reason=reason, created_by=actor)
         frozen.rounds.set(locked)
         audit.record(

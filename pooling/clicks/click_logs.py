@@ -157,7 +157,7 @@ def _rates(text: str) -> tuple[float, ...]:
             f"{text[:100]!r} is not a list of click rates. Enter the rate of each rank, starting with rank 1, for "
             "example 0.4, 0.2, 0.15."
         )
-        raise NotValid(message, {"baseline": message}) from None
+        raise NotValid(message, "baseline") from None
 
 
 def store(
@@ -172,7 +172,7 @@ def store(
     at = [place for place, query in enumerate(labels.query.tolist()) if query in pairs.queries]
     if not at:
         message = f"No pair of the collection's queries has at least {amount(rules.least_impressions, 'impression')}."
-        raise NotValid(message, {"least_impressions": message})
+        raise NotValid(message, "least_impressions")
     source = make_source(
         collection,
         name=str(options.get("name") or upload.filename).strip(),

@@ -326,7 +326,7 @@ def _write(
         rounds.Candidate(queries[pair.query_id], documents[keys[pair.doc_id]], {**origin(pair), "pool": str(pool.uuid)})
         for pair in handed_out
     )
-    rounds.append_pairs(refill.round, candidates=candidates, actor=None)
+    rounds.append_pairs(refill.round, candidates=candidates)
 
 
 def _finish(refill: Refill, why: str) -> None:

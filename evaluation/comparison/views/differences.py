@@ -15,8 +15,7 @@ from evaluation.comparison.comparison import OUTCOMES, Comparison
 from evaluation.comparison.difference_chart import Link, QueryBar
 from evaluation.scoring.metric_values import shown, shown_difference
 from evaluation.scoring.scoring import UNTIERED
-from judgments.charts.charts import Chart
-from judgments.charts.names import short_name
+from judgments.charts.charts import Chart, short_name
 from judgments.models import Query
 from judgments.web.columns import Column
 from judgments.web.lists import Choice, Listing

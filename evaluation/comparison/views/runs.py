@@ -21,8 +21,7 @@ from evaluation.scoring.scoring import LEVEL, SEED
 from evaluation.scoring.stored_scores import tier_place
 from evaluation.scoring.views.scores import TRAFFIC
 from judgments.charts import intervals
-from judgments.charts.chart_files import picture
-from judgments.charts.charts import Chart
+from judgments.charts.charts import Chart, picture
 from judgments.jobs.single_flight import compute_once, hashed_key
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Query

@@ -23,7 +23,7 @@ from evaluation.scoring import charts as score_charts
 from evaluation.scoring import history, leaderboard, scoring
 from evaluation.scoring.significance_groups import Against, steps
 from judgments.charts import intervals
-from judgments.charts.chart_files import picture
+from judgments.charts.charts import picture
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots

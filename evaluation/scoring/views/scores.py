@@ -20,8 +20,7 @@ from evaluation.scoring import leaderboard, scoring
 from evaluation.scoring.significance_groups import Against, SignificanceGroups
 from evaluation.scoring.stored_scores import report_of, scorings_of
 from judgments.charts import intervals
-from judgments.charts.chart_files import picture
-from judgments.charts.charts import Chart
+from judgments.charts.charts import Chart, picture
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots

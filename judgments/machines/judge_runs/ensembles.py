@@ -36,7 +36,7 @@ def build(round_: Round, choice: Choice) -> Judge:
     _check(round_, judges)
     if chosen["least"] > len(judges):
         problem = f"{amount(len(judges), 'judge')} cannot give {chosen['least']} grades. Require fewer grades."
-        raise NotValid(problem, {"least": problem})
+        raise NotValid(problem, "least")
     # The name ends with the hash of everything that determines the judge's answers.
     parameters = {**chosen, "judges": [judge.name for judge in judges]}
     return Judge(

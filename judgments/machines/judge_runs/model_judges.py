@@ -147,7 +147,7 @@ def _graded_inputs(round_: Round, choice: Choice) -> dict[str, Any]:
     template = choice.prompt.template
     if template == BINARY and len(meanings) != 2:
         message = f"This prompt uses two grades, but the round's scale has {len(meanings)}. Choose another prompt."
-        raise NotValid(message, {"prompt": message})
+        raise NotValid(message, "prompt")
     chosen = _examples(round_, choice)
     return {
         "template": [template.name, template.version, template.system, template.prompt],

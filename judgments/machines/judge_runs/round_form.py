@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -27,9 +28,7 @@ from judgments.web.forms import AssayForm
 class GoOnForm(caps_form.GoOnForm):
     """New caps and number of probes when a judge resumes."""
 
-    canaries = caps_form.planted_in_all(
-        "Total prompt-injection probes", "Tests whether injected text changes the grade. Each probe requires two calls."
-    )
+    canaries = caps_form.planted_in_all("Tests whether injected text changes the grade. Each probe requires two calls.")
 
 
 def go_on_form(run: JudgeRun | None) -> GoOnForm | None:
@@ -146,7 +145,7 @@ class JudgeForm(AssayForm):
             self.data["expected"] = json.dumps(cleaned["expected"], ensure_ascii=False, indent=1)
         return cleaned
 
-    @property
+    @cached_property
     def choice(self) -> Choice:
         """The judge that the form describes."""
         cleaned = self.cleaned_data

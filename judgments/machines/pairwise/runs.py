@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,6 @@ from judgments.machines.judge_runs import retry
 from judgments.machines.judge_runs.call_log import ratio_of
 from judgments.machines.judge_runs.estimate import CostEstimate
 from judgments.machines.pairwise import pair_selection
-from judgments.machines.pairwise import pair_selection as further_pairs
 from judgments.machines.pairwise.pair_selection import Choice, Draw, contexts_of
 from judgments.machines.providers import accounts
 from judgments.models import Battle, BattleRun, Judge, Provider, Round, User, audit
@@ -51,8 +50,7 @@ def estimate(round_: Round, choice: Choice, drawn: Draw) -> Estimate:
 
 def of_further(run: BattleRun, drawn: Draw) -> Estimate:
     """Estimate the cost of additional comparisons of a run, without probes."""
-    ensemble = [(pair_selection.provider_of(run.round, member), member["model"]) for member in run.ensemble]
-    return _estimate(pair_selection.judge_of_record(run.inputs), ensemble, drawn, 0)
+    return _estimate(pair_selection.judge_of_record(run.inputs), pair_selection.members_of(run), drawn, 0)
 
 
 def _estimate(asker: Pairwise, ensemble: Sequence[tuple[Provider, str]], drawn: Draw, planted: int) -> Estimate:
@@ -106,7 +104,7 @@ def start(round_: Round, choice: Choice, *, actor: User, cap_usd: float | None, 
     choice.check()
     examples.check_readable(actor, round_.guidelines)
     machine_runs.check_caps(cap_usd, cap_calls, of="Pairwise comparisons need")
-    _check_prices(choice.ensemble, cap_usd)
+    machine_runs.check_prices(cap_usd, *choice.ensemble)
     drawn = pair_selection.draw(round_, choice)
     if not drawn.battles:
         raise Conflict("No query of the round has two documents with a text, so nothing can be compared.")
@@ -135,7 +133,7 @@ def start(round_: Round, choice: Choice, *, actor: User, cap_usd: float | None, 
     number = amount(len(choice.ensemble), "model")
     sentence = f"{actor} started {amount(run.battles, 'comparison')} by {number} in round {round_}"
     caps: dict[str, Any] = {"cap_usd": cap_usd, "cap_calls": cap_calls}
-    audit.record("battling.start", sentence, actor=actor, collection=round_.collection, target=run, **caps)
+    audit.record("battling.start", sentence, actor=actor, target=run, **caps)
     queue(run, actor)
     return run
 
@@ -159,8 +157,7 @@ def resume(
 ) -> BattleRun:
     """Resume a run: send the unanswered comparisons. Answered comparisons are not sent again."""
     run = _locked(run)
-    members = ((pair_selection.provider_of(run.round, member), member["model"]) for member in run.ensemble)
-    _check_prices(members, cap_usd)
+    machine_runs.check_prices(cap_usd, *pair_selection.members_of(run))
     machine_runs.change(run, cap_usd, cap_calls, canaries)
     _record("go_on", f"{actor} resumed {run} in round {run.round}", run, actor)
     queue(run, actor)
@@ -170,14 +167,14 @@ def resume(
 def estimate_further(run: BattleRun, number: int) -> Estimate:
     """Estimate the cost of the comparisons that `further` would add."""
     _check_idle(run)
-    return of_further(run, further_pairs.draw_further(run, number))
+    return of_further(run, pair_selection.draw_further(run, number))
 
 
 @transaction.atomic
 def further(run: BattleRun, number: int, *, actor: User) -> int:
     """Add the most informative comparisons and run them within the caps."""
     run = _locked(run)
-    added = further_pairs.draw_further(run, number).battles
+    added = pair_selection.draw_further(run, number).battles
     run.drawn += added
     run.battles = len(run.drawn)
     run.save(update_fields=["drawn", "battles"])
@@ -210,8 +207,7 @@ def _check_idle(run: BattleRun) -> None:
         raise Conflict("These comparisons are running. Pause them first.")
     if not run.ensemble:
         raise Conflict("These comparisons came from a file, so they have no model to call. Create another run.")
-    for member in run.ensemble:
-        pair_selection.provider_of(run.round, member)
+    pair_selection.members_of(run)
 
 
 def queue(run: BattleRun, actor: User | None, *, woken: int = 0) -> None:
@@ -220,18 +216,7 @@ def queue(run: BattleRun, actor: User | None, *, woken: int = 0) -> None:
 
 
 def _record(verb: str, sentence: str, run: BattleRun, actor: User) -> None:
-    audit.record(f"battling.{verb}", sentence, actor=actor, collection=run.round.collection, target=run)
-
-
-def _check_prices(members: Iterable[tuple[Provider, str]], cap_usd: float | None) -> None:
-    if cap_usd is not None:
-        for provider, model in members:
-            machine_runs.check_price(provider, model)
-
-
-def _check_members(run: BattleRun) -> None:
-    for member in run.ensemble:
-        pair_selection.provider_of(run.round, member)
+    audit.record(f"battling.{verb}", sentence, actor=actor, target=run)
 
 
 RETRIED = retry.Kind(
@@ -239,7 +224,7 @@ RETRIED = retry.Kind(
     ("round__collection", "job", "created_by"),
     # Answers copied from other runs are not calls.
     lambda run: Battle.objects.filter(run=run, reused=False),
-    _check_members,
+    pair_selection.members_of,
     queue,
     lambda run: f"{str(run).capitalize()} will be retried in round {run.round} because a provider did not answer",
 )

@@ -94,7 +94,7 @@ def _battles(
     couples = [(one, other) for (one, query), (other, its) in pairwise(listed) if query == its]
     if not couples:
         message = "No query of this round has two documents with a text whose grades you may see. Choose another round."
-        raise NotValid(message, {"round": message})
+        raise NotValid(message, "round")
     chosen = _spread(couples, number)
     pairs = _pairs([pk for couple in chosen for pk in couple])
     asker = Pairwise(template, round_.guidelines.markdown, seed=round_.seed)
@@ -121,7 +121,7 @@ def _with_expected(
     keys = list(rows.filter(query__query_id__in=list(expected)).order_by("position").values_list("pk", flat=True))
     if not keys:
         message = "This prompt needs expected answers. Enter some by query_id, for queries of this round."
-        raise NotValid(message, {"expected": message})
+        raise NotValid(message, "expected")
     # The metric needs a library that is not installed. A judge for a round can use another metric.
     asker = MODEL_JUDGES[prompts.asks(template)].build(
         JudgeOptions(template=template, text_metric=TEXT_METRICS["token_f1"])
@@ -172,7 +172,6 @@ def _ask(row: Provider, model: str, questions: list[Question], actor: Any) -> di
         "trying.ask",
         f"{actor or 'The server'} tested {model} of the model provider {row}, {amount(len(questions), 'call')}",
         actor=actor,
-        collection=row.collection,
         target=row,
         model=model,
         calls=len(questions),

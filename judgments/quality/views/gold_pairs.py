@@ -21,7 +21,7 @@ from judgments.quality import gold_pairs, qualification
 from judgments.quality.gold_pairs import Known
 from judgments.rounds import settings
 from judgments.rounds.forms import setting_field
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import grade

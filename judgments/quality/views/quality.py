@@ -18,7 +18,7 @@ from judgments.quality import checks
 from judgments.quality.checks import Acknowledgment, RaterReport
 from judgments.quality.rater_judgments import round_rater_of
 from judgments.rating import start_requirements
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import percent, state

@@ -20,7 +20,7 @@ from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Job, Judgment, Probe, Round, RoundRater
 from judgments.quality import pausing, qualification, rater_judgments
 from judgments.quality.rater_judgments import grades_of_others, round_rater_of
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import grade

@@ -167,7 +167,9 @@ def _preview(collection: Collection, what: dict[str, Any], reader: Any) -> dict[
         "top": max(grades, default=3),
         "grades": [grade(value, max(grades), label) for value, label in grades.items()],
         "rules": _rules(preview, grades),
-        "held": [{"one": one, "shape": SHAPES[one.state], "words": WORDS[one.state]} for one in preview.held],
+        "held": [
+            {"one": one, "shape": SHAPES[one.answer.state], "words": WORDS[one.answer.state]} for one in preview.held
+        ],
         "failed": preview.failed,
         "stale": preview.stale,
         "pairs": address(rounds, preview.how),

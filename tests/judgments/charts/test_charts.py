@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from judgments.charts.charts import WIDTH, Chart, depth_bars, rank_bars, share_bars, shared_bars, traffic_curve
-from judgments.charts.names import short_names
+from judgments.charts.charts import (
+    WIDTH,
+    Chart,
+    depth_bars,
+    rank_bars,
+    share_bars,
+    shared_bars,
+    short_names,
+    traffic_curve,
+)
 
 PARTS = [("in all", "mark"), ("only here", "here")]
 

@@ -15,7 +15,7 @@ from judgments.machines.judge_runs.views.judges import dollars
 from judgments.machines.pairwise.views.pairwise import PLANTED, reached
 from judgments.machines.pairwise.views.query import signed
 from judgments.models import BattleCanary
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web.columns import Column
 from judgments.web.figures import state
 from judgments.web.lists import Choice, Listing, answer

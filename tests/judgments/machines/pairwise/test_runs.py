@@ -11,7 +11,7 @@ from django.db.utils import DatabaseError
 
 from assay.core.errors import Conflict, NotValid
 from judgments.jobs import jobs
-from judgments.machines import owner_thread
+from judgments.machines.judge_runs import attempts
 from judgments.machines.pairwise import runs
 from judgments.machines.pairwise import scores as battle_scores
 from judgments.machines.providers import accounts
@@ -174,7 +174,7 @@ def test_they_pause_and_go_on(
             runs.pause(BattleRun.objects.select_related("job", "round__collection").get(), actor=lead)
 
     # The job looks whether it is to stop at every turn, and the server gives it time to.
-    monkeypatch.setattr(owner_thread, "EVERY", 0.0)
+    monkeypatch.setattr(attempts, "EVERY", 0.0)
     provider.concurrency = 1
     provider.save()
     server.answer = lambda prompt, number: Answer(better(prompt, number).text, wait=0.2)
