@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from evaluation.scoring.rankings import Answers, Place
+from evaluation.scoring.rankings import Answers, RankedDocument
 from judgments.charts.charts import Bar, Chart, Stroke, Words, shade, short_name
 from judgments.charts.intervals import WHOLE, Axis
 
@@ -156,7 +156,7 @@ def moves(answers: Answers) -> tuple[list[Stroke], int]:
     return lines, rows + 1
 
 
-def _way(place: Place, rows: int) -> str:
+def _way(place: RankedDocument, rows: int) -> str:
     """Draw a curve from left to right; a document outside a list starts or ends at its lower edge."""
     if place.move is None:
         return ""
@@ -169,5 +169,5 @@ def _way(place: Place, rows: int) -> str:
     return f"M0,{before:g}C50,{before:g} 50,{after:g} 100,{after:g}"
 
 
-def _shade(place: Place, top: int) -> str:
+def _shade(place: RankedDocument, top: int) -> str:
     return "unknown" if place.grade is None else f"s{shade(place.grade, top)}"

@@ -25,7 +25,7 @@ from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import grade, number, undefined
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import get_page
 
 
@@ -235,7 +235,7 @@ def _labels_listing(given: dict[str, str], top: int) -> Listing:
             Column("kind", "Change", order="kind", style="nowrap muted"),
         ),
         search=("query", "title", "query_id", "doc_id"),
-        choices=(Choice("what", "Change type", "kind", [(words, words) for _, words in KINDS]),),
+        choices=(ChoiceFilter("what", "Change type", "kind", [(words, words) for _, words in KINDS]),),
         order="-steps",
         given=given,
     )

@@ -36,7 +36,7 @@ LOOKED_AT = 200
 
 
 @dataclass(frozen=True)
-class Choice:
+class CriticSettings:
     """A model of a provider, and the metrics that ask it."""
 
     provider: Provider
@@ -56,7 +56,7 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate(CostEstimate):
+class CriticCost(CostEstimate):
     """The estimated cost of a critic, extrapolated from the samples that were read."""
 
     systems: int
@@ -64,7 +64,7 @@ class Estimate(CostEstimate):
     known: int
 
 
-def look(sample_set: RagSampleSet, choice: Choice) -> Estimate:
+def look(sample_set: RagSampleSet, choice: CriticSettings) -> CriticCost:
     """Estimate the cost of a critic without making calls."""
     metrics, systems = choice.parsed(), list(sample_set.systems.active())
     calls = LedgerCalls(sample_set, accounts.endpoint(choice.provider, choice.model))
@@ -81,7 +81,7 @@ def look(sample_set: RagSampleSet, choice: Choice) -> Estimate:
     def scaled(pair: tuple[int, int]) -> tuple[int, int]:
         return round(pair[0] * times), round(pair[1] * times)
 
-    return Estimate(
+    return CriticCost(
         systems=len(systems),
         samples=len(index),
         known=round(plan.known * times),
@@ -104,7 +104,7 @@ def _evaluate(
 
 @transaction.atomic
 def start(
-    sample_set: RagSampleSet, choice: Choice, *, cap_usd: float | None, cap_calls: int | None, actor: User
+    sample_set: RagSampleSet, choice: CriticSettings, *, cap_usd: float | None, cap_calls: int | None, actor: User
 ) -> RagCriticRun:
     """Start a job in which a critic scores the answers of all systems of a set. It becomes the critic of the
     scorecards.

@@ -24,7 +24,7 @@ from judgments.web import access
 from judgments.web.columns import QUERY_COLUMN, Column
 from judgments.web.downloads import attachment
 from judgments.web.figures import grade
-from judgments.web.lists import Choice, Listing, answer, how_many
+from judgments.web.lists import ChoiceFilter, Listing, answer, how_many
 from judgments.web.pages import get_page
 
 FILLED = Slot.objects.filter(pair=OuterRef("pk"), filled_by__isnull=False)
@@ -89,7 +89,9 @@ PAIRS = Listing(
         Column("doc_id", "Document id", order="document__doc_id", value="document.doc_id", style="id"),
     ),
     search=("query__text", "query__query_id", "document__title", "document__doc_id"),
-    choices=(Choice("ratings", "Ratings", _by_fullness, [("none", "none yet"), ("some", "some"), ("all", "all")]),),
+    choices=(
+        ChoiceFilter("ratings", "Ratings", _by_fullness, [("none", "none yet"), ("some", "some"), ("all", "all")]),
+    ),
     order="position",
 )
 

@@ -22,7 +22,7 @@ from judgments.rounds.forms import HandingOutForm
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import percent, state
-from judgments.web.lists import Choice, Listing, answer, how_many
+from judgments.web.lists import ChoiceFilter, Listing, answer, how_many
 from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
 
 
@@ -83,8 +83,8 @@ ROUNDS = Listing(
     ),
     search=("name",),
     choices=(
-        Choice("state", "State", "state", Round.State.choices),
-        Choice("dimension", "Dimension", "dimension", Round.Dimension.choices),
+        ChoiceFilter("state", "State", "state", Round.State.choices),
+        ChoiceFilter("dimension", "Dimension", "dimension", Round.Dimension.choices),
     ),
     order="-created_at",
 )

@@ -11,7 +11,7 @@ A list is declared once, next to its view, which reads it with the request's par
             Column("state", "State", show=lambda run: state("done", "read")),  # SafeString: not escaped again
         ),
         search=("name", "description"),
-        choices=(Choice("mine", "Made by", "created_by__username", [("lead", "lead"), ("nightly", "nightly")]),),
+        choices=(ChoiceFilter("mine", "Made by", "created_by__username", [("lead", "lead"), ("nightly", "nightly")]),),
         order="-rows",
     )
 
@@ -48,7 +48,7 @@ PAGE_SIZE = 50
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceFilter:
     """A filter with named options above the table. ``options`` are (value, title); the empty value means all."""
 
     key: str
@@ -77,7 +77,7 @@ class Listing:
     columns: tuple[Column, ...]
     order: str
     search: tuple[str, ...] = ()
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[ChoiceFilter, ...] = ()
     mark: Callable[[Any], str] | None = None
     page_size: int = PAGE_SIZE
     stacked: bool = False
@@ -166,7 +166,7 @@ class Page:
         return self.filters.get("q", "")
 
     @property
-    def choices(self) -> list[tuple[Choice, list[tuple[str, str]], str]]:
+    def choices(self) -> list[tuple[ChoiceFilter, list[tuple[str, str]], str]]:
         return [
             (choice, [("", "all"), *choice.options], self.filters.get(choice.key, ""))
             for choice in self.listing.choices

@@ -18,7 +18,7 @@ from judgments.web import access
 from judgments.web.columns import QUERY_COLUMN, Column
 from judgments.web.figures import number, percent
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Listing, answer, requested_table, small_table
+from judgments.web.lists import ChoiceFilter, Listing, answer, requested_table, small_table
 from judgments.web.pages import form_page, get_page
 from pooling.clicks import agreement, charts, label_sources
 
@@ -70,7 +70,7 @@ LABELS = Listing(
     ),
     search=("query__text", "query__query_id", "document__doc_id", "document__title"),
     choices=(
-        Choice(
+        ChoiceFilter(
             "sure",
             "Interval",
             lambda rows, value: _by_interval(rows, value),

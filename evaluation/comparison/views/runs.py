@@ -13,7 +13,7 @@ from django.utils.text import slugify
 from evaluation.comparison import comparison, difference_chart, verdict
 from evaluation.comparison.comparison import DAY, Comparison, Difference, common, report, tested, values_of
 from evaluation.comparison.views import decision_critical, differences
-from evaluation.comparison.views.decision_critical import Choice
+from evaluation.comparison.views.decision_critical import ComparedRuns
 from evaluation.comparison.views.differences import delta
 from evaluation.scoring import metric_values, rankings, stored_scores
 from evaluation.scoring.metric_values import shown_difference
@@ -222,7 +222,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _context(
-    result: Comparison, choice: Choice, params: dict[str, str], rows: list[dict[str, Any]], collection: Collection
+    result: Comparison, choice: ComparedRuns, params: dict[str, str], rows: list[dict[str, Any]], collection: Collection
 ) -> dict[str, Any]:
     """Return the main numbers as text."""
     pair, smallest = result.pair, result.settings["smallest_p"]
@@ -308,7 +308,7 @@ def _shown(rows: list[dict[str, Any]], params: dict[str, str], metric: str) -> l
 
 
 def _file_of(
-    request: HttpRequest, result: Comparison, choice: Choice, params: dict[str, str], rows: list[dict[str, Any]]
+    request: HttpRequest, result: Comparison, choice: ComparedRuns, params: dict[str, str], rows: list[dict[str, Any]]
 ) -> HttpResponse | None:
     """Return the chart as SVG, or the API response with the queries, the tiers and the other metrics, if requested."""
     collection = result.a.collection

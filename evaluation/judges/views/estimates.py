@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from assay.core.errors import NotFound, NotValid
-from assay.estimators.human_machine_mean import METHODS, UNLIKE_NOTE, Estimate
+from assay.estimators.human_machine_mean import METHODS, UNLIKE_NOTE, HumanMachineMean
 from evaluation.effects.round_runs import METRIC, metrics_of
 from evaluation.judges import estimates
 from evaluation.judges.estimates import Both
@@ -76,7 +76,7 @@ def half_of(text: str) -> float:
         raise NotValid(message, "half") from error
 
 
-def chosen(both: Both, method: str) -> Estimate:
+def chosen(both: Both, method: str) -> HumanMachineMean:
     """Return the estimate by one of the methods."""
     return both.ppi if method == "ppi" else both.stratified
 

@@ -22,7 +22,7 @@ from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import QUERY_COLUMN, Column
 from judgments.web.figures import grade, state
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import get_page
 
 STEPS = [("2", "2 steps or more"), ("3", "3 steps or more")]
@@ -70,7 +70,7 @@ IDS = (
     Column("doc_id", "Document id", value="document.doc_id", style="id"),
 )
 DOCUMENT = Column("document", "Document", order="document__title", value=lambda pair: str(pair.document), style="clip")
-STATE = Choice("settled", "State", _open, [("open", "open"), ("settled", "resolved")])
+STATE = ChoiceFilter("settled", "State", _open, [("open", "open"), ("settled", "resolved")])
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def listing(round_: Round, effects: Effects | None, sort: str) -> ConflictListin
             *IDS,
         ),
         search=QUERY,
-        choices=(Choice("steps", "Minimum difference", _wide, STEPS), STATE),
+        choices=(ChoiceFilter("steps", "Minimum difference", _wide, STEPS), STATE),
         order="-spread",
         effects=effects,
     )

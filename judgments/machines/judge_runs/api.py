@@ -26,7 +26,7 @@ from judgments.machines.calibration import (
     routing,
 )
 from judgments.machines.judge_runs import expected_answers, judge_runs, judge_settings, labels_export, model_judges
-from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.judge_runs.judge_settings import JudgeSettings
 from judgments.machines.judge_runs.serializers import (
     AnswerBody,
     CallCostBody,
@@ -97,12 +97,12 @@ class Judges(ListedAsArray, InRound):
         run = judge_runs.start(self.round, choice, actor=self.user, **caps)
         return started(run.job, run.judge.uuid)
 
-    def _choice(self, body: dict[str, Any]) -> Choice:
+    def _choice(self, body: dict[str, Any]) -> JudgeSettings:
         collection = self.round.collection
         plain = {name: body[name] for name in PLAIN}
         snapshots, asking = collection.snapshots.all(), prompts.of_kind(body["kind"])
         prompt = body["prompt"] or (prompts.USUAL[asking] if asking else "")
-        return Choice(
+        return JudgeSettings(
             provider=_called(collection.providers.all(), body["provider"], "provider"),
             prompt=prompts.find(collection, prompt, asking) if prompt else None,
             snapshot=_called(snapshots, body["snapshot"], "snapshot"),

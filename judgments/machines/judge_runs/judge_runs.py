@@ -13,22 +13,22 @@ from judgments.guidelines import examples
 from judgments.machines import kinds, machine_runs
 from judgments.machines.calibration import audit_sample
 from judgments.machines.judge_runs import ensembles, model_judges, offline_judging
-from judgments.machines.judge_runs.estimate import Estimate, estimate, free
-from judgments.machines.judge_runs.judge_settings import Choice, check_used
+from judgments.machines.judge_runs.estimate import JudgeCost, estimate, free
+from judgments.machines.judge_runs.judge_settings import JudgeSettings, check_used
 from judgments.models import Judge, JudgeRun, Round, User, audit
 
 # The job kinds of judges that call a model, and of those that do not.
 KIND, LOCAL = "judge", "prejudge"
 
 
-def estimate_run(round_: Round, choice: Choice, *, canaries: int = 0) -> Estimate:
+def estimate_run(round_: Round, choice: JudgeSettings, *, canaries: int = 0) -> JudgeCost:
     """Estimate the cost of the judge in the round without calling a model or storing anything."""
     judge, asker = _made_for(round_, choice)
     existing = round_.collection.judges.filter(name=judge.name, parameters=judge.parameters).first()
     return _estimate(round_, existing or judge, asker, canaries)
 
 
-def _made_for(round_: Round, choice: Choice) -> tuple[Judge, ModelJudge | None]:
+def _made_for(round_: Round, choice: JudgeSettings) -> tuple[Judge, ModelJudge | None]:
     """Return the unsaved judge and, if it calls a model, the object that builds its prompts."""
     kind = kinds.find(choice.kind)
     check_used(choice, kind)
@@ -37,7 +37,7 @@ def _made_for(round_: Round, choice: Choice) -> tuple[Judge, ModelJudge | None]:
     return (ensembles if kind.asks == "judges" else offline_judging).build(round_, choice), None
 
 
-def _estimate(round_: Round, judge: Judge, asker: ModelJudge | None, canaries: int) -> Estimate:
+def _estimate(round_: Round, judge: Judge, asker: ModelJudge | None, canaries: int) -> JudgeCost:
     if asker is None:
         return free(offline_judging.left_for(round_, judge))
     return estimate(round_, judge, asker, canaries=canaries if kinds.says_grades(judge.kind) else 0)
@@ -46,7 +46,7 @@ def _estimate(round_: Round, judge: Judge, asker: ModelJudge | None, canaries: i
 @transaction.atomic
 def start(
     round_: Round,
-    choice: Choice,
+    choice: JudgeSettings,
     *,
     actor: User,
     cap_usd: float | None,

@@ -22,7 +22,7 @@ WARMEST = 2.0
 
 
 @dataclass(frozen=True)
-class Choice:
+class JudgeSettings:
     """A lead's settings of a machine judge."""
 
     provider: Provider | None = None
@@ -54,7 +54,7 @@ class Choice:
         return self.provider, self.model
 
 
-def check_used(choice: Choice, kind: Kind) -> None:
+def check_used(choice: JudgeSettings, kind: Kind) -> None:
     """Refuse settings that the kind does not use, because the sender expects an effect."""
     idle = {
         "expected": choice.expected and not kind.needs_expected,
@@ -73,7 +73,7 @@ def check_used(choice: Choice, kind: Kind) -> None:
         raise NotValid(f"The judge {kind.name} does not use {', '.join(wrong)}. Remove it.", wrong)
 
 
-def fitting(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
+def fitting(round_: Round, kind: Kind, choice: JudgeSettings) -> dict[str, Any]:
     """Return the settings that the round does not contain: accepted answers, and the grade of a yes."""
     record: dict[str, Any] = {}
     if kind.needs_expected:
@@ -136,6 +136,6 @@ def models_of(judge: Judge) -> list[str]:
     return [judge.model] if judge.model else []
 
 
-def models_chosen(choice: Choice) -> list[str]:
+def models_chosen(choice: JudgeSettings) -> list[str]:
     """Return the models that a judge with these settings would call."""
     return [choice.model, *(model for judge in choice.judges for model in models_of(judge))]

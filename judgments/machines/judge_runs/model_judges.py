@@ -25,7 +25,7 @@ from assay.llm.providers import PROTOCOLS
 from assay.llm.providers.protocol import Endpoint
 from assay.text_metrics import TEXT_METRICS
 from judgments.machines import kinds
-from judgments.machines.judge_runs.judge_settings import Choice, beside, fitting
+from judgments.machines.judge_runs.judge_settings import JudgeSettings, beside, fitting
 from judgments.machines.kinds import GRADED, Kind
 from judgments.machines.providers import accounts
 from judgments.models import Collection, Document, Judge, MachineJudgment, Provider, Query, Round, Snapshot
@@ -99,7 +99,7 @@ def _example(snapshot: Snapshot, key: Key, grade: int) -> Example | None:
 MOST_EXAMPLES = 20
 
 
-def build(round_: Round, choice: Choice) -> tuple[Judge, ModelJudge]:
+def build(round_: Round, choice: JudgeSettings) -> tuple[Judge, ModelJudge]:
     """Return the unsaved judge for the round, and the object that calls its model."""
     provider, model = choice.provider_and_model()
     kind = kinds.find(choice.kind)
@@ -140,7 +140,7 @@ def _call_options(provider: Provider, model: str) -> dict[str, Any]:
     return {"asked_as": options, **most} if options else {}
 
 
-def _graded_inputs(round_: Round, choice: Choice) -> dict[str, Any]:
+def _graded_inputs(round_: Round, choice: JudgeSettings) -> dict[str, Any]:
     if choice.prompt is None:
         raise NotValid("This judge needs a prompt.", {"prompt": "Choose a prompt."})
     meanings = list(round_.scale.grades.order_by("value").values_list("value", "label", "cue"))
@@ -162,7 +162,7 @@ def _graded_inputs(round_: Round, choice: Choice) -> dict[str, Any]:
     }
 
 
-def _other_inputs(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
+def _other_inputs(round_: Round, kind: Kind, choice: JudgeSettings) -> dict[str, Any]:
     inputs: dict[str, Any] = {"kind": kind.name, "seed": choice.seed, "temperature": choice.temperature}
     if kind.says == "usefulness":
         if choice.text_metric not in TEXT_METRICS:
@@ -176,7 +176,7 @@ def _other_inputs(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
     return inputs | fitting(round_, kind, choice)
 
 
-def _beside(round_: Round, kind: Kind, choice: Choice, inputs: Mapping[str, Any]) -> dict[str, Any]:
+def _beside(round_: Round, kind: Kind, choice: JudgeSettings, inputs: Mapping[str, Any]) -> dict[str, Any]:
     if kind.name != GRADED:
         return beside(inputs)
     return {
@@ -268,7 +268,7 @@ def in_round(collection: Collection, round_: Round) -> list[Judge]:
     return list(here.defer("inputs").select_related("provider", "prompt").order_by("name"))
 
 
-def _examples(round_: Round, choice: Choice) -> Chosen:
+def _examples(round_: Round, choice: JudgeSettings) -> Chosen:
     if not choice.examples:
         return Chosen((), ())
     if not 0 < choice.examples <= MOST_EXAMPLES:

@@ -15,7 +15,7 @@ from assay.text_metrics import TEXT_METRICS
 from judgments.jobs.limited_process import read_at_once
 from judgments.machines import caps_form, kinds, machine_runs
 from judgments.machines.judge_runs import ensembles, expected_answers, model_judges
-from judgments.machines.judge_runs.judge_settings import WARMEST, Choice
+from judgments.machines.judge_runs.judge_settings import WARMEST, JudgeSettings
 from judgments.machines.judge_runs.model_judges import MOST_EXAMPLES
 from judgments.machines.kinds import GRADED, Kind
 from judgments.machines.prompts import prompts
@@ -146,14 +146,14 @@ class JudgeForm(AssayForm):
         return cleaned
 
     @cached_property
-    def choice(self) -> Choice:
+    def choice(self) -> JudgeSettings:
         """The judge that the form describes."""
         cleaned = self.cleaned_data
         collection = self.round.collection
         provider, _, model = cleaned.get("model", "").partition(APART) if self.kind.asks == "model" else ("", "", "")
         snapshot = cleaned.get("snapshot")
         chosen = cleaned.get("judges", ())
-        return Choice(
+        return JudgeSettings(
             next((one for one in self._providers if str(one.uuid) == provider), None),
             model,
             self._prompt(),

@@ -28,7 +28,7 @@ from judgments.machines.judge_runs.serializers import (
     run_fields,
 )
 from judgments.machines.pairwise import file_import, grades, injection_probe, pair_selection, runs, scores
-from judgments.machines.pairwise.pair_selection import Choice
+from judgments.machines.pairwise.pair_selection import ComparisonSettings
 from judgments.machines.prompts import prompts
 from judgments.models import Battle, BattleCanary, BattleRun, Provider, Query, User
 from judgments.web import access
@@ -277,7 +277,7 @@ class BattleRuns(ListedAsArray, InRound):
         run = runs.start(self.round, choice, actor=self.user, **caps)
         return started(run.job, run.uuid)
 
-    def _choice(self, body: dict[str, Any]) -> Choice:
+    def _choice(self, body: dict[str, Any]) -> ComparisonSettings:
         providers = {one.uuid: one for one in self.round.collection.providers.all()}
         ensemble: list[tuple[Provider, str]] = []
         for member in body["models"]:
@@ -287,7 +287,7 @@ class BattleRuns(ListedAsArray, InRound):
         seed = self.round.seed if body["seed"] is None else body["seed"]
         prompt = prompts.find(self.round.collection, body["prompt"], prompts.BATTLE)
         plain = {name: body[name] for name in ("cycles", "both", "most", "queries", "canaries", "audit_share")}
-        return Choice(ensemble, seed=seed, prompt=prompt, **plain)
+        return ComparisonSettings(ensemble, seed=seed, prompt=prompt, **plain)
 
 
 class ImportBattles(InRound):

@@ -64,7 +64,7 @@ Drawn = list[int]
 
 
 @dataclass(frozen=True)
-class Choice:
+class ComparisonSettings:
     """A lead's settings of a run of pairwise comparisons."""
 
     ensemble: Sequence[tuple[Provider, str]]
@@ -119,7 +119,7 @@ class Draw:
     without_text: int
 
 
-def draw(round_: Round, choice: Choice) -> Draw:
+def draw(round_: Round, choice: ComparisonSettings) -> Draw:
     """Draw comparisons between documents of a query that have a text, in the order of the round."""
     rows = round_.pairs.order_by("position")
     if choice.queries:

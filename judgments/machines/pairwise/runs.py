@@ -21,7 +21,7 @@ from judgments.machines.judge_runs import retry
 from judgments.machines.judge_runs.call_log import ratio_of
 from judgments.machines.judge_runs.estimate import CostEstimate
 from judgments.machines.pairwise import pair_selection
-from judgments.machines.pairwise.pair_selection import Choice, Draw, contexts_of
+from judgments.machines.pairwise.pair_selection import ComparisonSettings, Draw, contexts_of
 from judgments.machines.providers import accounts
 from judgments.models import Battle, BattleRun, Judge, Provider, Round, User, audit
 
@@ -30,7 +30,7 @@ LOOKED_AT = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate(CostEstimate):
+class ComparisonCost(CostEstimate):
     """The estimated cost of pairwise comparisons."""
 
     queries: int
@@ -41,19 +41,19 @@ class Estimate(CostEstimate):
     canaries: int
 
 
-def estimate(round_: Round, choice: Choice, drawn: Draw) -> Estimate:
+def estimate(round_: Round, choice: ComparisonSettings, drawn: Draw) -> ComparisonCost:
     """Estimate the cost from a sample of the comparisons, without calling a model."""
     asker = pair_selection.judge_of_record(pair_selection.prompt_record(round_, choice.seed, choice.template))
     # Probes are the same documents with one more sentence.
     return _estimate(asker, choice.ensemble, drawn, min(choice.canaries, len(drawn.battles)) * len(TRAPS))
 
 
-def of_further(run: BattleRun, drawn: Draw) -> Estimate:
+def of_further(run: BattleRun, drawn: Draw) -> ComparisonCost:
     """Estimate the cost of additional comparisons of a run, without probes."""
     return _estimate(pair_selection.judge_of_record(run.inputs), pair_selection.members_of(run), drawn, 0)
 
 
-def _estimate(asker: Pairwise, ensemble: Sequence[tuple[Provider, str]], drawn: Draw, planted: int) -> Estimate:
+def _estimate(asker: Pairwise, ensemble: Sequence[tuple[Provider, str]], drawn: Draw, planted: int) -> ComparisonCost:
     number = len(drawn.battles)
     step = max(1, number // LOOKED_AT)
     some = [context for _, context in contexts_of(drawn.battles[::step][:LOOKED_AT])]
@@ -68,7 +68,7 @@ def _estimate(asker: Pairwise, ensemble: Sequence[tuple[Provider, str]], drawn: 
     def dollars(which: int) -> float:
         return sum(usd[which] * by for usd, by in zip(money, times, strict=True) if usd is not None)
 
-    return Estimate(
+    return ComparisonCost(
         queries=drawn.queries,
         documents=drawn.documents,
         battles=number,
@@ -92,14 +92,16 @@ def _plan(asker: Pairwise, provider: Provider, model: str, contexts: Sequence[Co
 KIND = "battles"
 
 
-def estimate_run(round_: Round, choice: Choice) -> Estimate:
+def estimate_run(round_: Round, choice: ComparisonSettings) -> ComparisonCost:
     """Estimate the cost of the comparisons without calling a model or storing anything."""
     choice.check()
     return estimate(round_, choice, pair_selection.draw(round_, choice))
 
 
 @transaction.atomic
-def start(round_: Round, choice: Choice, *, actor: User, cap_usd: float | None, cap_calls: int | None) -> BattleRun:
+def start(
+    round_: Round, choice: ComparisonSettings, *, actor: User, cap_usd: float | None, cap_calls: int | None
+) -> BattleRun:
     """Start pairwise comparisons between the documents of the round's queries, as a job."""
     choice.check()
     examples.check_readable(actor, round_.guidelines)
@@ -164,7 +166,7 @@ def resume(
     return run
 
 
-def estimate_further(run: BattleRun, number: int) -> Estimate:
+def estimate_further(run: BattleRun, number: int) -> ComparisonCost:
     """Estimate the cost of the comparisons that `further` would add."""
     _check_idle(run)
     return of_further(run, pair_selection.draw_further(run, number))

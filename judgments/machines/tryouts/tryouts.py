@@ -25,7 +25,7 @@ from assay.text_metrics import TEXT_METRICS
 from judgments.guidelines import examples
 from judgments.labels import grade_visibility
 from judgments.machines.judge_runs.estimate import context_of
-from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.judge_runs.judge_settings import JudgeSettings
 from judgments.machines.judge_runs.model_judges import build, graded_of
 from judgments.machines.prompts import prompts
 from judgments.machines.prompts.prompts import Named
@@ -77,7 +77,7 @@ def try_prompt(
     if not keys:
         raise NotValid("This round has no pair with a text whose grades you may see. Choose another round.", "round")
     pairs = list(_pairs(_spread(keys, number)).values())
-    graded = graded_of(build(round_, Choice(provider, model, Named("", "", template)))[0].inputs)
+    graded = graded_of(build(round_, JudgeSettings(provider, model, Named("", "", template)))[0].inputs)
     questions = [replace(graded.question(context_of(pair)), key=str(at)) for at, pair in enumerate(pairs)]
     replies = _ask(provider, model, questions, viewer)
     return [

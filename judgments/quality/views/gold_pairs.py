@@ -26,7 +26,7 @@ from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import grade
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.middleware import takes_files
 from judgments.web.pages import errors_as_messages, form_page
 from judgments.web.posted_values import uuid_of
@@ -105,7 +105,7 @@ def _known_list(top: int) -> Listing:
         ),
         search=("query.text", "query.query_id", "document.title", "document.doc_id"),
         choices=(
-            Choice(
+            ChoiceFilter(
                 "source",
                 "Source",
                 lambda rows, value: [row for row in rows if row.source == value],

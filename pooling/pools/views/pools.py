@@ -17,7 +17,7 @@ from judgments.models import Collection
 from judgments.web import access
 from judgments.web.columns import QUERY_COLUMN, Column
 from judgments.web.figures import number
-from judgments.web.lists import Choice, Listing, answer, requested_table, small_table
+from judgments.web.lists import ChoiceFilter, Listing, answer, requested_table, small_table
 from judgments.web.pages import errors_as_messages, get_page, post_action
 from judgments.web.posted_values import searchable
 from pooling.models import Pool, PoolEntry
@@ -99,12 +99,12 @@ def _returned_by(rows: Any, name: str) -> Any:
 def pairs_of(row: Pool) -> Listing:
     """Return the definition of the list; the filter uses the names that the runs had when the pool was created."""
     names = [system["name"] for system in row.summary.get("systems", ())]
-    choices = [Choice("tier", "Tier", "query__tier", [(tier, tier) for tier in ("head", "torso", "tail")])]
+    choices = [ChoiceFilter("tier", "Tier", "query__tier", [(tier, tier) for tier in ("head", "torso", "tail")])]
     if names:
-        choices.append(Choice("run", "Returned by", _returned_by, [(name, name) for name in names]))
+        choices.append(ChoiceFilter("run", "Returned by", _returned_by, [(name, name) for name in names]))
     if row.summary.get("residual"):
         kinds = [("chosen", "chosen"), ("residual", "residual")]
-        choices.append(Choice("why", "Reason", _by_reason, kinds))
+        choices.append(ChoiceFilter("why", "Reason", _by_reason, kinds))
     return Listing(
         name="pairs",
         noun=("pair", "pairs"),

@@ -24,7 +24,7 @@ from judgments.web.columns import Column
 from judgments.web.downloads import streamed
 from judgments.web.figures import percent
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Listing, answer, requested_table, small_table
+from judgments.web.lists import ChoiceFilter, Listing, answer, requested_table, small_table
 from judgments.web.pages import form_page, get_page
 from pooling.models import Run
 from pooling.runs import downloads, overlap, runs
@@ -170,8 +170,8 @@ PER_QUERY = Listing(
     ),
     search=("query__query_id", "query__text"),
     choices=(
-        Choice("tier", "Tier", "query__tier", Query.Tier.choices),
-        Choice(
+        ChoiceFilter("tier", "Tier", "query__tier", Query.Tier.choices),
+        ChoiceFilter(
             "answered",
             "Results",
             lambda rows, value: [row for row in rows if bool(row.documents) == (value == "yes")],

@@ -24,7 +24,7 @@ from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import grade, state
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import errors_as_messages, finish, form_page, get_page
 
 FOR = {"pair": "pair", "repair": "pair, retried", "canary": "probe"}
@@ -62,7 +62,7 @@ def _answers(top: int, *, grades: bool = True) -> Listing:
             Column("at", "Time", order="created_at", style="nowrap", value="created_at"),
         ),
         search=("pair__query__text", "pair__document__doc_id", "raw"),
-        choices=(Choice("outcome", "Outcome", "outcome", list(WORDS.items())),),
+        choices=(ChoiceFilter("outcome", "Outcome", "outcome", list(WORDS.items())),),
         order="query",
         mark=lambda row: "" if row.outcome == "graded" else "warning",
     )
@@ -100,9 +100,11 @@ LEDGER = Listing(
     ),
     search=("pair__document__doc_id", "raw", "model_answered"),
     choices=(
-        Choice("outcome", "Outcome", "outcome", list(WORDS.items())),
-        Choice("purpose", "Purpose", "purpose", list(FOR.items())),
-        Choice("flipped", "Probe result", _flipped, [("yes", "raised the grade"), ("no", "did not raise the grade")]),
+        ChoiceFilter("outcome", "Outcome", "outcome", list(WORDS.items())),
+        ChoiceFilter("purpose", "Purpose", "purpose", list(FOR.items())),
+        ChoiceFilter(
+            "flipped", "Probe result", _flipped, [("yes", "raised the grade"), ("no", "did not raise the grade")]
+        ),
     ),
     order="-at",
     mark=lambda row: "" if row.outcome == "graded" else "warning",
@@ -119,7 +121,7 @@ ROUTED = Listing(
         Column("graded", "Ratings so far", order="graded", numeric=True),
     ),
     search=("pair.query.text", "pair.document.doc_id"),
-    choices=(Choice("reason", "Reason", "reason", list(REASONS.items())),),
+    choices=(ChoiceFilter("reason", "Reason", "reason", list(REASONS.items())),),
     order="",
 )
 

@@ -20,7 +20,7 @@ from judgments.machines import kinds, machine_runs
 from judgments.machines.calibration import auto_accept, calibration, cost
 from judgments.machines.judge_runs import judge_runs, judge_settings, labels_export, model_judges, retry
 from judgments.machines.judge_runs.estimate import CostEstimate, context_of
-from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.judge_runs.judge_settings import JudgeSettings
 from judgments.machines.judge_runs.round_form import AcceptForm, GoOnForm, JudgeForm, go_on_form
 from judgments.machines.kinds import GRADED, Kind
 from judgments.models import Grade, Judge, JudgeRun, MachineRun, Pair, Round
@@ -225,7 +225,7 @@ def in_dollars(estimate: CostEstimate | None) -> list[str] | None:
     return [dollars(one) for one in estimate.usd] if estimate is not None and estimate.usd is not None else None
 
 
-def _kin(round_: Round, choice: Choice) -> str:
+def _kin(round_: Round, choice: JudgeSettings) -> str:
     return judge_settings.kin_warning(round_.collection, *judge_settings.models_chosen(choice))
 
 

@@ -21,8 +21,8 @@ from judgments.machines.judge_runs import judge_settings
 from judgments.machines.judge_runs.views.judges import dollars, in_dollars, run_context, run_state, start_or_estimate
 from judgments.machines.machine_runs import MOST_CANARIES
 from judgments.machines.pairwise import file_import, grades, injection_probe, runs, scores
-from judgments.machines.pairwise.pair_selection import MOST_CYCLES, MOST_FURTHER, Choice
-from judgments.machines.pairwise.runs import Estimate
+from judgments.machines.pairwise.pair_selection import MOST_CYCLES, MOST_FURTHER, ComparisonSettings
+from judgments.machines.pairwise.runs import ComparisonCost
 from judgments.machines.prompts import prompts
 from judgments.machines.providers.forms import APART, models_of
 from judgments.models import BattleRun, Provider, Round
@@ -111,12 +111,12 @@ class BattleForm(AssayForm):
         words.initial = PAIRWISE.name
 
     @cached_property
-    def choice(self) -> Choice:
+    def choice(self) -> ComparisonSettings:
         """Return the settings as the actions take them."""
         cleaned = self.cleaned_data
         providers = {str(one.uuid): one for one in self._providers}
         chosen = [value.partition(APART) for value in cleaned["models"]]
-        return Choice(
+        return ComparisonSettings(
             [(providers[uuid], model) for uuid, _, model in chosen],
             cleaned["cycles"],
             cleaned["both"] / 100,
@@ -398,7 +398,7 @@ def _to_come(run: BattleRun) -> dict[str, Any] | None:
 def _more(run: BattleRun, request: HttpRequest) -> dict[str, Any]:
     """Return the form for further comparisons, with their cost if a number was entered."""
     form = FurtherForm(request.GET) if "number" in request.GET else None
-    estimate: Estimate | None = None
+    estimate: ComparisonCost | None = None
     if form is not None and form.is_valid():
         with form.telling():
             estimate = runs.estimate_further(run, form.cleaned_data["number"])

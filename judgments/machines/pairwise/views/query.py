@@ -22,7 +22,7 @@ from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.downloads import attachment
 from judgments.web.figures import percent, state
-from judgments.web.lists import Choice, Listing, answer, on_record
+from judgments.web.lists import ChoiceFilter, Listing, answer, on_record
 from judgments.web.pages import get_page
 from judgments.web.posted_values import uuid_of
 
@@ -50,7 +50,7 @@ def _battles(given: dict[str, str]) -> Listing:
             Column("reason", "Reason"),
         ),
         search=("other", "model", "reason"),
-        choices=(Choice("result", "Result", "result", list(WORDS.items())),),
+        choices=(ChoiceFilter("result", "Result", "result", list(WORDS.items())),),
         order="",
         mark=lambda row: "warning" if row["result"] == "none" else "",
         given=given,
