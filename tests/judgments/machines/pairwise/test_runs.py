@@ -134,7 +134,7 @@ def test_a_model_that_is_refused_leaves_the_others_to_go_on(
 ) -> None:
     with serving(lambda prompt, number: Answer(status=401)) as shut:
         other = provider_at(shut.url, collection, lead, name="shut", concurrency=1)
-        choice = runs.Choice([(other, "judge-1"), (provider, "judge-1")])
+        choice = runs.ComparisonSettings([(other, "judge-1"), (provider, "judge-1")])
         run = fought(round_, choice, lead, commit)
         assert (run.state, len(shut.requests)) == (State.REFUSED, 1)
     assert "shut" in run.end_message
