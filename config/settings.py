@@ -115,7 +115,6 @@ TEMPLATES = [
                 "evaluation.scoring.tags",
                 "judgments.documents.tags",
                 "judgments.navigation.tags",
-                "judgments.notices.tags",
                 "judgments.rounds.answer_tags",
                 "judgments.web.components",
                 "judgments.web.figures",
@@ -204,7 +203,7 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 PASSWORD_HASHERS = [
-    "judgments.web.concurrency_limit.Argon2InTurn",
+    "judgments.members.login_limits.Argon2InTurn",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 # Passwords that a web process hashes at the same time; each hash takes 100 MB of memory.

@@ -11,8 +11,8 @@ class Config(AppConfig):
     def ready(self) -> None:
         from django.contrib.auth.signals import user_logged_in
 
-        from judgments.agreement.gate_events import KIND as AGREEMENT_JOB
-        from judgments.agreement.gate_events import check_later, work_on
+        from judgments.agreement.gate import KIND as AGREEMENT_JOB
+        from judgments.agreement.gate import check_later, work_on
         from judgments.archive.archive import KINDS
         from judgments.events.events import LISTENERS, VISIBILITY
         from judgments.hooks import (
@@ -33,7 +33,7 @@ class Config(AppConfig):
         from judgments.members.tokens import on_login
         from judgments.navigation import pages, search
         from judgments.notices import mail, notices
-        from judgments.quality import alert_events
+        from judgments.quality import checks
         from judgments.webhooks import deliveries
 
         JOBS.register("import", "judgments.imports.ingestion:work_on_upload")
@@ -55,12 +55,12 @@ class Config(AppConfig):
         IMPORT_KINDS.register("judgments", "judgments.imports.imported_rounds:JUDGMENTS")
         BASELINES.register("documents", "judgments.snapshots.baselines:documents")
         ARCHIVE_KINDS.update(KINDS)
-        DOUBTS.register("battles", "judgments.machines.pairwise.doubtful_pairs:doubts")
+        DOUBTS.register("battles", "judgments.machines.pairwise.grades:doubts")
         retry.KINDS.append(RETRIED)
         LISTENERS.append(check_later)
         JOBS.register(AGREEMENT_JOB, work_on)
-        JOBS.register(alert_events.KIND, alert_events.work_on)
-        PERIODIC_WORK.register("quality-alerts", alert_events.queue_due)
+        JOBS.register(checks.ALERT_JOB, checks.work_on_alerts)
+        PERIODIC_WORK.register("quality-alerts", checks.queue_alert_checks)
         VISIBILITY.register("quality.alert", grade_visibility.event_visible)
         VISIBILITY.register("agreement.checked", grade_visibility.event_visible)
         LISTENERS.append(deliveries.store)

@@ -8,15 +8,27 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from assay.core.registry import Family
+
 if TYPE_CHECKING:
     from assay.aggregation.label_rule import Label as Label
     from assay.aggregation.label_rule import Labels as Labels
     from assay.aggregation.label_rule import Rule as Rule
     from assay.aggregation.labels import aggregate as aggregate
-    from assay.aggregation.rules import RULES as RULES
 
+RULES: Family[Rule] = Family(
+    "label rule",
+    {
+        "median": "assay.aggregation.vote:MEDIAN",
+        "majority": "assay.aggregation.vote:MAJORITY",
+        "mean": "assay.aggregation.vote:MEAN",
+        "min": "assay.aggregation.vote:MIN",
+        "max": "assay.aggregation.vote:MAX",
+        "dawid-skene": "assay.aggregation.dawid_skene:DAWID_SKENE",
+    },
+    group="assay.rules",
+)
 PUBLIC = {
-    "RULES": "assay.aggregation.rules",
     "aggregate": "assay.aggregation.labels",
     "Label": "assay.aggregation.label_rule",
     "Labels": "assay.aggregation.label_rule",

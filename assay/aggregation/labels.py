@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.aggregation import RULES
 from assay.aggregation.label_rule import Floats, Ints, Label, Labels, Votes
-from assay.aggregation.rules import RULES
 from assay.aggregation.vote import REAL_MEAN
 from assay.core.errors import NotValid
 from assay.core.ratings import Ratings, places

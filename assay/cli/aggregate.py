@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from assay.aggregation.rules import RULES
+from assay.aggregation import RULES
 from assay.cli import option
 from assay.cli.inputs.files import add_out, add_scale, scale_values, write_out, written
 from assay.core.counted_nouns import amount

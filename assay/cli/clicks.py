@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli import option, progress_of_bytes
 from assay.cli.inputs.files import add_out, print_warnings, write_out, written
+from assay.cli.options.reader import columns_of
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
@@ -93,7 +94,7 @@ def _read(args: argparse.Namespace) -> Evidence:
     with Content(source, args.log) as content:
         seen = sniff(content.head, "click-log")
     size = len(source) if isinstance(source, bytes) else _size(args.log)
-    options: dict[str, Any] = {"columns": _columns(args.columns)} if args.columns else {}
+    options: dict[str, Any] = {"columns": columns_of(args.columns, "doc_id=sku,clicked=hit")} if args.columns else {}
     evidence, report = read_clicks(
         source,
         path=args.log,
@@ -111,13 +112,6 @@ def _size(path: str) -> int:
     from pathlib import Path
 
     return Path(path).stat().st_size
-
-
-def _columns(text: str) -> dict[str, str]:
-    pairs = [part.partition("=") for part in text.split(",")]
-    if not all(ours and equals and theirs for ours, equals, theirs in pairs):
-        raise NotValid(f"--columns is {text!r}; write NAME=COLUMN, such as doc_id=sku,clicked=hit")
-    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
 def _rates(text: str | None) -> tuple[float, ...]:

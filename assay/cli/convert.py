@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.cli import option
-from assay.cli.inputs.files import print_warnings
+from assay.cli.inputs.data_sets import check_report, rows_of, settings_of, training_rows, write_data_set
 from assay.cli.options.reader import add_reader_options, read_file
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
@@ -72,12 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Convert the whole file, or write nothing."""
     from assay.formats import FORMATS
-    from assay.formats.data_sets.data_set import is_data_set
-    from assay.formats.data_sets.writing import LAYOUTS
+    from assay.formats.data_sets.data_set import LAYOUTS, is_data_set
 
     if args.target_format in LAYOUTS:
-        from assay.cli.inputs.data_sets import write_data_set
-
         write_data_set(args, _with_ids)
         return 0
     target = FORMATS[args.target_format]
@@ -88,8 +85,6 @@ def run(args: argparse.Namespace) -> int:
         if getattr(args, name) and not training and name not in inspect.signature(target.write).parameters:
             raise NotValid(f"--{name} does not apply to the format {target.name}; remove it")
     if training:
-        from assay.cli.inputs.training import settings_of, training_rows
-
         names = settings_of(target.kind)
         given = _settings(target, args, names)
         selection = {name: value for name, value in given.items() if name in names}
@@ -101,11 +96,7 @@ def run(args: argparse.Namespace) -> int:
     if args.split:
         raise NotValid("--split applies only to data sets and to --to beir or mteb; remove it")
     source, read = read_file(args.source, args.source_format, args, likely=target.kind, option="--from {}")
-    if not args.skip_errors:
-        read.report.raise_if_errors()
-    elif not read.report.ok:
-        sys.stderr.write(f"note: {args.source}: {amount(read.report.error_count, 'error')}; these rows were left out\n")
-    print_warnings([read.report])
+    check_report(args, args.source, read.report)
     rows = _rows(source, target, _with_ids(args, read.rows) if source.by_text else read.rows)
     if source.kind == "labels" and target.kind == "qrels":
         rows = _machine_qrels(args, read.rows)
@@ -135,8 +126,6 @@ def _training(args: argparse.Namespace, target: Format) -> bool:
 
 def _convert_part(args: argparse.Namespace, target: Format) -> int:
     """Convert the documents, queries or qrels of a data set."""
-    from assay.cli.inputs.data_sets import rows_of
-
     if args.labels_of is not None:
         raise NotValid("--labels-of applies only when converting labels.jsonl to qrels or to labels; remove it")
     rows, texts = rows_of(args, target.kind)
@@ -227,7 +216,7 @@ def _with_ids(args: argparse.Namespace, rows: Sequence[Any]) -> Sequence[Any]:
         )
         return rows
     ids: dict[str, str] = {}
-    for query_id, text in _texts(args).items():
+    for query_id, text in _texts(args.queries).items():
         if ids.setdefault(text, query_id) != query_id:
             raise NotValid(f"{args.queries}: the queries {ids[text]!r} and {query_id!r} have the same text; remove one")
     unknown = sorted(set(query_texts(rows)) - ids.keys())
@@ -237,35 +226,30 @@ def _with_ids(args: argparse.Namespace, rows: Sequence[Any]) -> Sequence[Any]:
     return with_query_ids(rows, ids)
 
 
-def _texts(args: argparse.Namespace) -> dict[str, str]:
-    _, queries = read_file(args.queries, None, _without_options(), kind="queries")
-    queries.report.raise_if_errors()
-    return {row.query_id: row.query for row in queries.rows}
+def _rows_of_kind(path: str, kind: str) -> Sequence[Any]:
+    """Return the rows of a file without errors, read without the options for the input."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add_reader_options(parser)
+    _, read = read_file(path, None, parser.parse_args([]), kind=kind)
+    read.report.raise_if_errors()
+    return read.rows
 
 
-def _document_texts(args: argparse.Namespace) -> dict[str, str]:
-    from assay.formats.documents import document_texts
-
-    _, documents = read_file(args.documents, None, _without_options(), kind="documents")
-    documents.report.raise_if_errors()
-    return document_texts(documents.rows)
-
-
-def _outputs(args: argparse.Namespace) -> dict[str, Any]:
-    _, outputs = read_file(args.outputs, None, _without_options(), kind="outputs")
-    outputs.report.raise_if_errors()
-    return {row.sample_id: row for row in outputs.rows}
+def _texts(path: str) -> dict[str, str]:
+    return {row.query_id: row.query for row in _rows_of_kind(path, "queries")}
 
 
 def _options(target: Format, args: argparse.Namespace, by_text: bool) -> dict[str, Any]:
     given: dict[str, Any] = {}
     taken = inspect.signature(target.write).parameters if target.write else {}
     if args.queries and not (by_text and "queries" not in taken):
-        given["queries"] = _texts(args)
+        given["queries"] = _texts(args.queries)
     if args.documents:
-        given["documents"] = _document_texts(args)
+        from assay.formats.documents import document_texts
+
+        given["documents"] = document_texts(_rows_of_kind(args.documents, "documents"))
     if args.outputs:
-        given["outputs"] = _outputs(args)
+        given["outputs"] = {row.sample_id: row for row in _rows_of_kind(args.outputs, "outputs")}
     if args.tag:
         given["tag"] = args.tag
     if args.encode_ids:
@@ -300,12 +284,6 @@ def _value(text: str) -> Any:
         if path:
             raise NotValid(f"{path}: cannot be read as JSON ({error}); name a file with one JSON value") from error
         return text
-
-
-def _without_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(add_help=False)
-    add_reader_options(parser)
-    return parser.parse_args([])
 
 
 def _save(stream: BinaryIO, out: str | None) -> None:

@@ -10,9 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli import option
-from assay.cli.inputs.files import add_out, add_scale, print_warnings, scale_values, stdin_once, write_out, written
+from assay.cli.inputs.files import (
+    DEFAULT,
+    add_out,
+    add_scale,
+    print_warnings,
+    scale_values,
+    stdin_once,
+    write_out,
+    written,
+)
+from assay.cli.inputs.judge_pairs import read_pairs
+from assay.cli.judge.labels_file import LabelFile
 from assay.cli.options.provider import add_under_test, warn_same_family
 from assay.core.counted_nouns import amount
+from assay.core.disk_mapping import pair_key
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -20,6 +32,9 @@ if TYPE_CHECKING:
     from assay.llm.judge import Outcome
     from assay.llm.judges.ensemble import Together
 
+# The name and the own options of the judge of ``assay judge``.
+JUDGE = "ensemble"
+JUDGE_OPTIONS: dict[str, Any] = {"of": None, "rule": "median", "least": 2, "apart": None}
 EXAMPLE = "assay ensemble one.jsonl two.jsonl three.jsonl --rule median --out labels.jsonl"
 
 
@@ -104,7 +119,7 @@ def labels_of(combined: Mapping[tuple[str, str], Together], parameters: Mapping[
             doc_id,
             "graded",
             one.grade,
-            judge="ensemble",
+            judge=JUDGE,
             parameters=parameters,
             rationale=f"{amount(one.grades, 'grade')}, {amount(one.failed, 'failure')}, {one.spread} apart",
         )
@@ -124,3 +139,62 @@ def apart(combined: Mapping[tuple[str, str], Together], judged: Mapping[str, Map
         numbers = [str(one.failed), str(one.spread), agree, "" if one.grade is None else str(one.grade)]
         lines.append(csv_row([*map(escape, pair), grades.replace("None", "-"), *numbers]))
     return "".join(lines)
+
+
+def add_judge_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the ensemble judge of ``assay judge``."""
+    from assay.llm.judges.ensemble import RULES
+
+    group = parser.add_argument_group("ensemble of other judges' labels")
+    option(group, "--of LABELS", "labels.jsonl from one or more judges", nargs="+")
+    option(group, "--rule", "rule that combines the grades; default: median", choices=list(RULES))
+    option(group, "--least N", "minimum number of grades for a label; default: 2", type=int)
+    option(group, "--apart FILE", "write the pairs as CSV, least agreement first")
+
+
+def run_judge(args: argparse.Namespace) -> int:
+    """Combine the labels for the pairs of a file and write the result, as ``assay judge`` does."""
+    from assay.llm.judges.ensemble import all_together
+
+    rule, least, values = _rule_options(args)
+    stdin_once([args.pairs, *args.of])
+    warn_same_family_judges(every := read_judged(args.of, values), args.under_test)
+    pairs = [(row.query_id, row.doc_id) for row in read_pairs(args.pairs)]
+    judged = {who: {pair: outcomes[pair] for pair in pairs if pair in outcomes} for who, outcomes in every.items()}
+    # In the order of the pairs, with the types that reading the file gives.
+    together = all_together(judged, values, rule, least=least)
+    combined = {pair: together[pair] for pair in pairs if pair in together}
+    parameters = json.loads(json.dumps(parameters_of(judged, rule, least)))
+    if not combined:
+        raise NotValid(
+            f"{args.pairs}: none of its pairs is in {' '.join(args.of)}; use labels from the same collection"
+        )
+    output = LabelFile(args.out)
+    earlier = output.holds(JUDGE, parameters, repair=not args.dry_run) if args.resume else {}
+    waiting = {pair: one for pair, one in combined.items() if pair_key(*pair) not in earlier}
+    counts = [f"already judged: {len(earlier)}", f"without labels: {len(pairs) - len(combined)}"]
+    if args.dry_run:
+        sys.stdout.write("\n".join([f"to judge: {len(waiting)}", *counts, "cost: 0 USD, no model is called\n"]))
+        return 0
+    with output.opened(append=args.resume) as add:
+        add(labels_of(waiting, parameters))
+    if args.apart:
+        write_out(apart(combined, judged), args.apart)
+    lines = [summary_line(waiting, len(judged))]
+    if earlier:
+        lines.append(f"  {amount(len(earlier), 'pair')} skipped, already judged")
+    if len(combined) < len(pairs):
+        missing = amount(len(pairs) - len(combined), "pair")
+        lines.append(f"  {missing} of {args.pairs} not judged, without a label from these judges")
+    sys.stderr.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _rule_options(args: argparse.Namespace) -> tuple[Any, int, tuple[int, ...]]:
+    """Return the rule, the minimum number of grades, and the scale."""
+    if not args.of:
+        raise NotValid("the judge ensemble needs labels from other judges; name them with --of FILE FILE")
+    least = JUDGE_OPTIONS["least"] if args.least is None else args.least
+    if least < 1:
+        raise NotValid(f"--least is {least}; use 1 or more")
+    return args.rule or JUDGE_OPTIONS["rule"], least, scale_values(args.scale or DEFAULT)

@@ -22,7 +22,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from assay.estimators.human_machine_mean import Estimate
+    from assay.estimators.human_machine_mean import HumanMachineMean
 
 EXAMPLE = "assay estimate qrels.txt labels.jsonl bm25.run -m nDCG@10"
 DEFAULT_METRIC = "nDCG@10"
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _as_json(judge: str, results: list[Estimate]) -> str:
+def _as_json(judge: str, results: list[HumanMachineMean]) -> str:
     whole: dict[str, Any] = {"judge": judge, "estimates": [one.as_json() for one in results]}
     if len(results) == 1:
         # A single estimate is at the top level of the JSON.
@@ -95,7 +95,7 @@ def _as_json(judge: str, results: list[Estimate]) -> str:
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
-def _as_table(judge: str, results: list[Estimate]) -> str:
+def _as_table(judge: str, results: list[HumanMachineMean]) -> str:
     first = results[0].powered
     lines = [
         f"people labeled {amount(first.queries, 'query', 'queries')}; "
@@ -123,7 +123,7 @@ def _as_table(judge: str, results: list[Estimate]) -> str:
     return "".join(lines)
 
 
-def _row(one: Estimate) -> list[str]:
+def _row(one: HumanMachineMean) -> list[str]:
     corrected, alone = one.powered, one.powered.human_only
     ends = "-" if corrected.low is None else f"{number(corrected.low)} to {number(corrected.high)}"
     theirs = ["-", "-"] if alone is None else [number(alone.mean), f"{number(alone.low)} to {number(alone.high)}"]

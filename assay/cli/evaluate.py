@@ -37,9 +37,8 @@ from assay.scoring.score_files import WRITERS, ScoreReport
 
 if TYPE_CHECKING:
     from assay.core.read_report import Report
-    from assay.scoring.diagnostics import Diagnostics
+    from assay.scoring.diagnostics import Diagnostics, Range
     from assay.scoring.results import RunScores, SamplingDesign, Summary
-    from assay.scoring.score_ranges import Range
 
 
 EXAMPLE = "assay evaluate qrels.txt bm25.run neural.run -m nDCG@10 -m 'P@5,10 AP' --format json"
@@ -266,7 +265,7 @@ def _open_bounds(run: RunScores) -> list[tuple[str, Range]]:
 
 def _about_ties(report: ScoreReport) -> list[str]:
     """Return the means that depend on the order of tied documents."""
-    from assay.scoring.score_ranges import tie_doubts
+    from assay.scoring.diagnostics import tie_doubts
 
     lines, doubts = [], tie_doubts(report.evaluation)
     for one in doubts[:MAX_TIE_LINES]:

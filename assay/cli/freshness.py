@@ -27,15 +27,26 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput
 from assay.staleness.actions import ACTIONS
 from assay.staleness.baseline import count_searches, count_values, cuts, known_then, values, window
-from assay.staleness.facts import NO_DATE, NO_INDEX, Declared, Facts, Known, Missing, Traffic, Values
-from assay.staleness.signal import DAYS, INDEX, ORDER, SHARE
+from assay.staleness.signal import (
+    DAYS,
+    INDEX,
+    NO_DATE,
+    NO_INDEX,
+    ORDER,
+    SHARE,
+    Declared,
+    Facts,
+    Known,
+    Missing,
+    Traffic,
+    Values,
+)
 
 if TYPE_CHECKING:
     from assay.core.read_report import Report
     from assay.formats.row_types import DocumentRow
-    from assay.staleness.facts import Declared, RunHoles
     from assay.staleness.report import Report as FreshnessReport
-    from assay.staleness.signal import Finding
+    from assay.staleness.signal import Declared, Finding, RunHoles
 
 
 EXAMPLE = "assay freshness qrels.txt new.run --documents documents.jsonl --baseline snapshot/manifest.json"
@@ -272,7 +283,7 @@ def read_baseline(path: str | None, doc_ids: set[str], names: Names, reports: li
         return BaselineFacts(Known(*[NONE_GIVEN] * 6))
     file = Path(path)
     if file.is_dir() or file.suffix == ".zip":
-        from assay.formats.bundles import contents
+        from assay.formats.manifest import contents
 
         return _of_bundle(contents(file), path)
     if _is_manifest(file):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli import missing, option, progress_of_bytes
 from assay.cli.inputs.files import add_out, print_warnings, stdin_once, write_out
+from assay.cli.options.reader import columns_of
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.formats.reader import LOG_FORMATS, log_format
@@ -105,7 +106,7 @@ class LogFile:
         self.source = reusable_source(args.log)
         named = LOG_FORMATS.get(args.format)
         self.format = named or log_format(self.source, self.path, "--format jsonl")
-        given = {"columns": _columns(args.columns), "repeated": args.repeated}
+        given = {"columns": columns_of(args.columns, "count=searches,query=term"), "repeated": args.repeated}
         self.options = {name: value for name, value in given.items() if value is not None}
         if self.options and self.format == LOG_FORMATS["ubi"]:
             raise NotValid("a UBI log has fixed columns and one line per search; remove --columns and --repeated")
@@ -140,15 +141,6 @@ def _size(path: Path | str) -> int:
     except (OSError, ValueError):
         # Opening the file reports the error.
         return 0
-
-
-def _columns(text: str | None) -> dict[str, str] | None:
-    if text is None:
-        return None
-    pairs = [part.partition("=") for part in text.split(",")]
-    if not all(ours and equals and theirs for ours, equals, theirs in pairs):
-        raise NotValid(f"--columns is {text!r}; write NAME=COLUMN, such as count=searches,query=term")
-    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
 def _draw(args: argparse.Namespace, cut: TierCut) -> Sample:

@@ -106,8 +106,8 @@ def run_health(rows: Sequence[RunRow], qrels: str | None, beside: Sequence[str])
 
     from assay.core.run import Run
     from assay.formats.qrels_and_runs import load_qrels
-    from assay.formats.run_reader import RunRows
-    from assay.scoring.diagnostics import depths, figures
+    from assay.formats.stored_run import depths, figures
+    from assay.formats.trec_run import RunRows
 
     columns = RunRows.of(rows)
     run = Run.from_columns(columns.query_ids, columns.doc_ids, columns.scores)
@@ -137,7 +137,7 @@ def _beside_labels(run: Run, labels: Qrels) -> dict[str, Any]:
 
 def _likeness(run: Run, path: str, query_ids: Sequence[str]) -> dict[str, Any]:
     from assay.formats.qrels_and_runs import load_run
-    from assay.scoring.diagnostics import likeness, tops
+    from assay.scoring.run_similarity import likeness, tops
 
     other = load_run(Path(path), path, path)[0]
     query_ids = sorted({*query_ids, *other.query_ids})

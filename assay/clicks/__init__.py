@@ -1,7 +1,7 @@
 """Weak labels from clicks: a separate label source, distinct from human judgments.
 
 Clicks are counted by query, document and rank (`click_counts`), compared with what a document at that rank usually gets
-(`position_bias`), and turned into a label with an interval by one of the models in `CLICK_MODELS` (`labeling`).
+(`labeling`), and turned into a label with an interval by one of the models in `CLICK_MODELS` (`labeling`).
 Labels become grades only through chosen cuts (`grade_cuts`), never automatically.
 """
 

@@ -166,8 +166,7 @@ class Client:
         tuple of Path and dict
             The folder, and the description of the snapshot.
         """
-        from assay.formats.bundles import contents
-        from assay.formats.manifest import verify
+        from assay.formats.manifest import contents, verify
 
         snapshot, target = self.snapshot(name), Path(folder)
         if (target / BUNDLE).exists() and _holds(target, snapshot):
@@ -395,7 +394,7 @@ def _packed(bundle: Path) -> Iterator[Path]:
     if not bundle.is_dir():
         yield bundle
         return
-    from assay.formats.bundles import contents, write_zip
+    from assay.formats.manifest import contents, write_zip
 
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
         path = Path(folder) / f"{bundle.resolve().name}.zip"

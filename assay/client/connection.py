@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
-from assay.connectors.transport import BUSY, EXCERPT, error_text, place_of
+from assay.connectors.transport import BUSY, EXCERPT, excerpt, place_of
 from assay.core.errors import AssayError, NotValid
 from assay.network.masked_secrets import masked
 
@@ -89,7 +89,7 @@ class Connection:
     ) -> None:
         import httpx
 
-        from assay.network.client_pool import public_tls_context
+        from assay.network.http_clients import public_tls_context
 
         self.url, self._token = server_address(url), token.strip()
         if not self._token or not all("!" <= letter <= "~" for letter in self._token):
@@ -168,7 +168,7 @@ class Connection:
             try:
                 return json.loads(body)
             except (ValueError, RecursionError):
-                what = f"{self.url} returned {self._excerpt(body)} instead of JSON."
+                what = f"{self.url} returned {excerpt(body, self._token)} instead of JSON."
                 raise Passing(f"{what} Check the address of the server.", response.status_code) from None
 
     def download(self, path: str, target: Path, progress: Callable[[int], None] = lambda done: None) -> None:
@@ -188,7 +188,7 @@ class Connection:
                 if status >= 400:
                     raise self._refusal(response, self._read(response))
                 if "text/html" in response.headers.get("Content-Type", ""):
-                    what = f"{self.url} returned {self._excerpt(self._read(response))} instead of {target.name}."
+                    what = f"{self.url} returned {excerpt(self._read(response), self._token)} instead of {target.name}."
                     raise Passing(f"{what} Check the address of the server.", status)
                 if status != 206 or not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
                     if status == 206:
@@ -268,7 +268,8 @@ class Connection:
             details = [self._hidden(f"{name}: {text}") for name, text in fields.items() if str(text) != message]
             sentence = " ".join([message, *details])
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-            body, code, sentence = None, "", f"{self.url} returned status {status} with {self._excerpt(content)}."
+            body, code = None, ""
+            sentence = f"{self.url} returned status {status} with {excerpt(content, self._token)}."
         if status in BUSY:
             fault = Passing(sentence, status, code, body)
             wait = response.headers.get("Retry-After", "")
@@ -277,11 +278,6 @@ class Connection:
         if status == 401:
             sentence += " Log in again with assay login, or check ASSAY_TOKEN."
         return ServerFault(sentence, status, code, body)
-
-    def _excerpt(self, content: bytes) -> str:
-        words = " ".join(self._hidden(error_text(content))[: 4 * EXCERPT].split())
-        printable = "".join(letter for letter in words if letter.isprintable())
-        return f"“{printable[:EXCERPT]}”" if printable else "nothing"
 
     def _hidden(self, text: str) -> str:
         return masked(text, self._token)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from assay.coefficients.coefficient import Agreement, GradeTable, grade_codes, percent_agreement
-from assay.coefficients.grade_patterns import Floats, Patterns
+from assay.coefficients.coefficient import Agreement, Floats, GradeTable, Patterns, grade_codes, percent_agreement
 from assay.coefficients.intervals import Drawn, agreements, between, cluster_sums, drawn
 from assay.coefficients.krippendorff import NOMINAL, ORDINAL
 from assay.coefficients.rater_pairs import RaterPairs

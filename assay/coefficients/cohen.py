@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from assay.coefficients.coefficient import Agreement, Coefficient, grade_codes, weight_matrix
-from assay.coefficients.grade_patterns import Floats, Ints, Patterns
+from assay.coefficients.coefficient import Agreement, Coefficient, Floats, Ints, Patterns, grade_codes, weight_matrix
 from assay.coefficients.intervals import drawn, with_interval
 from assay.core.errors import NotValid
 

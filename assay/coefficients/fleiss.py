@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from assay.coefficients.coefficient import Agreement, Coefficient
-from assay.coefficients.grade_patterns import Floats
+from assay.coefficients.coefficient import Agreement, Coefficient, Floats
 from assay.coefficients.intervals import agreement_of
 
 

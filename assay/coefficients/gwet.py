@@ -10,8 +10,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from assay.coefficients.coefficient import Agreement, Coefficient, weight_matrix
-from assay.coefficients.grade_patterns import Floats
+from assay.coefficients.coefficient import Agreement, Coefficient, Floats, weight_matrix
 from assay.coefficients.intervals import agreement_of
 from assay.core.errors import NotValid
 

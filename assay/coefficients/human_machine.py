@@ -13,9 +13,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from assay.coefficients.coefficient import Agreement
+from assay.coefficients.coefficient import Agreement, Floats, Ints
 from assay.coefficients.cohen import cohen_kappa
-from assay.coefficients.grade_patterns import Floats, Ints
 from assay.coefficients.intervals import draws
 from assay.coefficients.krippendorff import krippendorff_alpha
 from assay.core.errors import NotValid

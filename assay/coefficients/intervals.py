@@ -9,8 +9,17 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from assay.coefficients.coefficient import Agreement, Coefficient, degenerate, grade_codes, percent_agreement
-from assay.coefficients.grade_patterns import TABLE, Floats, Ints, Patterns
+from assay.coefficients.coefficient import (
+    TABLE,
+    Agreement,
+    Coefficient,
+    Floats,
+    Ints,
+    Patterns,
+    degenerate,
+    grade_codes,
+    percent_agreement,
+)
 
 # Number of queries drawn at once, over all draws of a block: as many as fit in the processor cache.
 BLOCK = 1_000_000

@@ -12,8 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from assay.coefficients.coefficient import Agreement, Coefficient, GradeTable, grade_codes
-from assay.coefficients.grade_patterns import Floats, Ints, Patterns, distinct
+from assay.coefficients.coefficient import (
+    Agreement,
+    Coefficient,
+    Floats,
+    GradeTable,
+    Ints,
+    Patterns,
+    distinct,
+    grade_codes,
+)
 from assay.coefficients.intervals import agreements
 
 # Without one of two raters, no pair of raters is left.

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.coefficients.coefficient import Agreement, Coefficient, GradeTable
+from assay.coefficients.coefficient import TABLE, Agreement, Coefficient, Floats, GradeTable, Ints, distinct
 from assay.coefficients.cohen import of_table
-from assay.coefficients.grade_patterns import TABLE, Floats, Ints, distinct
 from assay.coefficients.intervals import between, cluster_codes, draws, redrawn
 from assay.core.counted_nouns import amount
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from assay.coefficients.by_grade import GradeAgreement, by_grade, confusion
-from assay.coefficients.coefficient import Agreement, GradeTable, grade_codes, percent_agreement
+from assay.coefficients.coefficient import Agreement, Floats, GradeTable, Patterns, grade_codes, percent_agreement
 from assay.coefficients.cohen import WEIGHTED
-from assay.coefficients.grade_patterns import Floats, Patterns
 from assay.coefficients.intervals import agreements
 from assay.coefficients.rater_pairs import (
     AgreementWarning,

@@ -24,7 +24,7 @@ def parsed(name: str, text: str) -> Any:
     except json.JSONDecodeError as error:
         message = f"{name} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}"
         hint = '; write "{query}" and "{depth}" in quotes' if DEPTH in text or QUERY in text else ""
-        raise NotValid(message + hint, {name: message + hint}) from None
+        raise NotValid(message + hint, name) from None
     except RecursionError:
         raise NotValid(f"{name} is nested too deeply. Use fewer levels.", name) from None
     if not isinstance(template, dict):

@@ -12,8 +12,8 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from assay.core.errors import NotValid
 from assay.network.allowed_addresses import Allowed
-from assay.network.deadline import Clock, timed_transport
 from assay.network.faults import EngineFault
+from assay.network.http_clients import Clock, timed_transport
 from assay.network.masked_secrets import masked
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Transport:
         try:
             return json.loads(content)
         except (ValueError, RecursionError):
-            message = f"{_shown(url)} returned status {status} with {self._excerpt(content)} instead of JSON"
+            message = f"{_shown(url)} returned status {status} with {excerpt(content, self.secret)} instead of JSON"
             raise EngineFault("reply", f"{message}. Check that this is the search address.") from None
 
     def _reply(self, method: str, url: str, body: bytes | None) -> tuple[int, bytes, str | None]:
@@ -142,16 +142,18 @@ class Transport:
         if status in (401, 403):
             return EngineFault("secret", f"{message}: it rejected the secret, or the secret does not allow searching.")
         if status in BUSY:
-            return EngineFault("busy", f"{message}: {self._excerpt(content)}.", _seconds(wait))
-        return EngineFault("refused", f"{message}: {self._excerpt(content)}.")
-
-    def _excerpt(self, content: bytes) -> str:
-        words = " ".join(self._hidden(error_text(content))[: 4 * EXCERPT].split())
-        printable = "".join(character for character in words if character.isprintable())
-        return f"“{printable[:EXCERPT]}”" if printable else "nothing"
+            return EngineFault("busy", f"{message}: {excerpt(content, self.secret)}.", _seconds(wait))
+        return EngineFault("refused", f"{message}: {excerpt(content, self.secret)}.")
 
     def _hidden(self, text: str) -> str:
         return masked(text, self.secret)
+
+
+def excerpt(content: bytes, secret: str) -> str:
+    """Return the beginning of an engine's error in quotes, with the secret masked."""
+    words = " ".join(masked(error_text(content), secret)[: 4 * EXCERPT].split())
+    printable = "".join(character for character in words if character.isprintable())
+    return f"“{printable[:EXCERPT]}”" if printable else "nothing"
 
 
 def error_text(content: bytes) -> str:

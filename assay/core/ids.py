@@ -5,6 +5,7 @@ Ids are opaque strings: never trimmed, folded, normalized or turned into numbers
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 
@@ -66,3 +67,14 @@ def is_unusual(text: str) -> bool:
     if not unicodedata.is_normalized("NFC", text):
         return True
     return any(unicodedata.category(character) == "Zs" for character in text if character != " ")
+
+
+def text_id(text: str) -> str:
+    """Return the id of a document with a text but no id; the same text has the same id.
+
+    Examples
+    --------
+    >>> text_id("a b") == text_id(" a  b"), len(text_id("a b"))
+    (True, 21)
+    """
+    return "text-" + hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -80,9 +80,7 @@ class Ratings:
         grades = np.array(columns[2], dtype=np.int64)
         order = np.lexsort((given, unit))
         unit, given, grades = unit[order], given[order], grades[order]
-        again = np.zeros(len(order), dtype=np.bool_)
-        again[1:] = (unit[1:] == unit[:-1]) & (given[1:] == given[:-1])
-        _refuse_two_grades(units, raters, unit, given, grades, again)
+        again = _repeated(units, raters, unit, given, grades)
         query_ids = tuple(sorted({query_id for query_id, _ in units}))
         query_code = {query_id: code for code, query_id in enumerate(query_ids)}
         once = ~again
@@ -147,9 +145,7 @@ class Ratings:
             return cls(units, names_of_raters, names, unit_of, given_by, grades, units.query)
         rows = np.argsort(row_keys, kind="stable")
         unit_of, given_by, grades = unit_of[rows], given_by[rows], grades[rows]
-        again = np.zeros(len(rows), dtype=np.bool_)
-        again[1:] = (unit_of[1:] == unit_of[:-1]) & (given_by[1:] == given_by[:-1])
-        _refuse_two_grades(units, names_of_raters, unit_of, given_by, grades, again)
+        again = _repeated(units, names_of_raters, unit_of, given_by, grades)
         once = ~again
         return cls(
             units,
@@ -242,15 +238,16 @@ def _renumbered(codes: list[int], ordered: list[int]) -> npt.NDArray[np.int64]:
     return np.asarray(places[np.array(codes, dtype=np.int64)])
 
 
-def _refuse_two_grades(
+def _repeated(
     units: Sequence[tuple[str, str]],
     raters: tuple[str, ...],
     unit: npt.NDArray[np.int64],
     rater: npt.NDArray[np.int64],
     grade: npt.NDArray[np.int64],
-    again: npt.NDArray[np.bool_],
-) -> None:
-    """Raise an error if a rater gives a unit two grades; rows of the same unit and rater are adjacent."""
+) -> npt.NDArray[np.bool_]:
+    """Return which rows repeat the row before them, for sorted rows; refuse a rater's two grades for a unit."""
+    again = np.zeros(len(unit), dtype=np.bool_)
+    again[1:] = (unit[1:] == unit[:-1]) & (rater[1:] == rater[:-1])
     two = np.flatnonzero(again[1:] & (grade[1:] != grade[:-1]))
     if len(two):
         row = int(two[0]) + 1
@@ -260,3 +257,4 @@ def _refuse_two_grades(
         raise NotValid(
             f"query {query_id!r}, document {doc_id!r}: rater {named!r} gave two grades, {known} and {other}; keep one"
         )
+    return again

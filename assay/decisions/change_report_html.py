@@ -7,8 +7,19 @@ from html import escape
 from itertools import zip_longest
 
 from assay.core.counted_nouns import amount
-from assay.decisions.change_report import ChangedQuery, ChangeReport, Result, direction
-from assay.decisions.change_report_words import decision, difference, grade, minutes, move, points, summary
+from assay.decisions.change_report import (
+    ChangedQuery,
+    ChangeReport,
+    Result,
+    decision,
+    difference,
+    direction,
+    grade,
+    minutes,
+    move,
+    points,
+    summary,
+)
 from assay.decisions.gate_verdicts import Verdict
 from assay.decisions.gate_verdicts import amount as rule_amount
 

@@ -6,8 +6,17 @@ from collections.abc import Sequence
 
 from assay.core.counted_nouns import amount
 from assay.core.markdown_text import code, plain
-from assay.decisions.change_report import ChangedQuery, ChangeReport, Result
-from assay.decisions.change_report_words import decision, grade, minutes, move, points, summary
+from assay.decisions.change_report import (
+    ChangedQuery,
+    ChangeReport,
+    Result,
+    decision,
+    grade,
+    minutes,
+    move,
+    points,
+    summary,
+)
 
 # A comment on GitHub may have 65,536 characters; the rules of the gate come before this part.
 MOST_CHARACTERS = 55_000

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from assay.aggregation import RULES
 from assay.aggregation.label_rule import Votes
-from assay.aggregation.rules import RULES
 from assay.core.ratings import Ratings, places
 from assay.core.run import Run
 from assay.effects.pair_effects import Key, Labels, Pairs, Positions, positions, values

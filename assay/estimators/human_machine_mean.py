@@ -27,7 +27,7 @@ Labels = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class HumanMachineMean:
     """The estimate for a run and metric."""
 
     run: str
@@ -63,7 +63,7 @@ def estimates(
     level: float = LEVEL,
     half: float | None = None,
     partly: bool = False,
-) -> list[Estimate]:
+) -> list[HumanMachineMean]:
     """Estimate the mean of every run and metric over all queries that the machine labeled."""
     if method not in METHODS:
         raise NotValid(f"unknown method {method!r}; known: {', '.join(METHODS)}")
@@ -99,7 +99,9 @@ def estimates(
             unlike = _unlike(values[on_both], values[on_rest])
             notes_of_run = (*unlike, *notes, *_notes_of(powered, needed, len(both) + len(rest)))
             shown = powered.within_bounds() if bounded[name] else powered
-            results.append(Estimate(mine.name, name, shown, float(np.nanmean(values)), half, needed, notes_of_run))
+            results.append(
+                HumanMachineMean(mine.name, name, shown, float(np.nanmean(values)), half, needed, notes_of_run)
+            )
     return results
 
 

@@ -126,11 +126,7 @@ def powered_mean(
     >>> round(found.estimate, 3), round(found.human_only.mean, 3), found.queries
     (0.537, 0.5, 4)
     """
-    y, f, rest = (np.asarray(values, dtype=np.float64).ravel() for values in (human, machine, elsewhere))
-    if len(y) != len(f):
-        raise ValueError(
-            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each query needs one of each"
-        )
+    y, f, rest = paired_arrays(human, machine, elsewhere, "query")
     if not all(np.isfinite(values).all() for values in (y, f, rest)):
         return _undefined("not_finite", y, rest, level)
     if len(y) < 3:
@@ -234,6 +230,18 @@ def _correlation(y: Floats, f: Floats) -> float | None:
     if y.std() < 1e-12 or f.std() < 1e-12:
         return None
     return float(np.corrcoef(y, f)[0, 1])
+
+
+def paired_arrays(
+    human: npt.ArrayLike, machine: npt.ArrayLike, elsewhere: npt.ArrayLike, unit: str
+) -> tuple[Floats, Floats, Floats]:
+    """Return the values as flat arrays, the first two of equal length."""
+    y, f, rest = (np.asarray(values, dtype=np.float64).ravel() for values in (human, machine, elsewhere))
+    if len(y) != len(f):
+        raise ValueError(
+            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each {unit} needs one of each"
+        )
+    return y, f, rest
 
 
 def quantile(level: float, freedom: float) -> float:

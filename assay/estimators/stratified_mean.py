@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.counted_nouns import amount
-from assay.estimators.prediction_powered import LEVEL, Estimated, Floats, Interval, human_only, quantile
+from assay.estimators.prediction_powered import LEVEL, Estimated, Floats, Interval, human_only, paired_arrays, quantile
 
 # Number of units judged by people per stratum; with fewer, the variance of each stratum is unreliable.
 PER_STRATUM, MOST_STRATA = 12, 5
@@ -76,11 +75,7 @@ def stratified_mean(
     >>> round(found.estimate, 3), [(one.units, one.judged) for one in found.strata]
     (0.4, [(5, 2), (3, 2)])
     """
-    y, f, rest = (np.asarray(values, dtype=np.float64).ravel() for values in (human, machine, elsewhere))
-    if len(y) != len(f):
-        raise ValueError(
-            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each query needs one of each"
-        )
+    y, f, rest = paired_arrays(human, machine, elsewhere, "query")
     if strata is not None and strata < 1:
         raise ValueError("at least one stratum is needed")
     if not all(np.isfinite(values).all() for values in (y, f, rest)):
@@ -97,11 +92,7 @@ def stratified_rate(
     relevant: npt.ArrayLike, grades: npt.ArrayLike, elsewhere: npt.ArrayLike, *, level: float = LEVEL
 ) -> Stratified:
     """Estimate the share of all pairs that people would consider relevant, by strata of machine grades."""
-    y, f, rest = (np.asarray(values, dtype=np.float64).ravel() for values in (relevant, grades, elsewhere))
-    if len(y) != len(f):
-        raise ValueError(
-            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each pair needs one of each"
-        )
+    y, f, rest = paired_arrays(relevant, grades, elsewhere, "pair")
     if len(y) < 3:
         return _undefined("too_few_units", len(y), len(rest), level)
     every = np.concatenate([f, rest])

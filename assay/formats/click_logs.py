@@ -14,8 +14,7 @@ from assay.formats.delimited import Columns, check_mapping, names_of, read_table
 from assay.formats.format import Format
 from assay.formats.grade_cells import checked_id
 from assay.formats.grade_cells import count as whole_number
-from assay.formats.json_lines import objects
-from assay.formats.json_rows import write_objects
+from assay.formats.json_lines import objects, write_objects
 from assay.formats.queries import query_fault, query_id_fault
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import ClickRow

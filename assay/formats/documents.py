@@ -13,8 +13,7 @@ from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import Columns, read_table
 from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick
-from assay.formats.json_lines import Element, dump, id_text, objects, parse
-from assay.formats.json_rows import write_objects
+from assay.formats.json_lines import Element, dump, id_text, objects, parse, write_objects
 from assay.formats.parquet import parquet_objects, write_parquet_objects
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import DocumentRow

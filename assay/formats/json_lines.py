@@ -1,4 +1,4 @@
-"""Parse JSONL lines into objects, and refuse ambiguous JSON.
+"""Read JSONL formats with every line accounted for, refuse ambiguous JSON, and write them.
 
 Python keeps the last of two equal keys and accepts ``NaN``; this parser reports both as errors.
 """
@@ -6,15 +6,19 @@ Python keeps the last of two equal keys and accepts ``NaN``; this parser reports
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from sys import float_info
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypeGuard, TypeVar
 
 from assay.core.errors import NotValid
 from assay.core.read_report import MAX_RAW, RowFault, Tally
-from assay.formats.grade_cells import checked_id
+from assay.formats.grade_cells import Keyed, Pick, checked_id
+from assay.formats.reader import Read, note_unusual, reader
+from assay.formats.text_lines import Content
 from assay.formats.value_kinds import value_kind
+from assay.formats.writer import Written
 
 if TYPE_CHECKING:
     from assay.formats.text_lines import Content
@@ -253,3 +257,78 @@ def _constant(name: str) -> float:
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)
+
+
+Row = TypeVar("Row")
+# The row of an object, and whether part of it was repaired.
+RowReader = Callable[[Element, Tally], tuple[Row, bool]]
+# The key of a row, and the value on which two rows with the same key must agree.
+Key = Callable[[Row], tuple[Hashable, object]]
+
+
+def rows(
+    content: Content, tally: Tally, read_row: RowReader[Row], key: Key[Row] | None = None, pick: Pick | None = None
+) -> Iterator[Row]:
+    """Yield the rows of a JSONL file; every line is counted in one bin."""
+    by_key: Keyed[Row] = Keyed(tally, pick)
+    for element in objects(content, tally):
+        with tally.rejecting(element.line, raw=element.raw):
+            row, repaired = read_row(element, tally)
+            if key is None:
+                tally.accept(repaired)
+                yield row
+            else:
+                by_key.add(*key(row), row, element.line, element.raw, repaired)
+    yield from by_key.rows()
+
+
+def ids(element: Element, tally: Tally, names: Mapping[str, str], known: Collection[str]) -> tuple[list[str], bool]:
+    """Return the ids of an object, and whether one was a number; unknown keys are reported."""
+    given = [read_id(element.of.get(key), element.line, tally, f"{name} id") for key, name in names.items()]
+    texts = [text for text, _ in given]
+    note_unusual(tally, element.line, *texts)
+    note_unknown(element.of, {*names, *known}, element.line, tally)
+    return texts, any(numbered for _, numbered in given)
+
+
+def text(of: Mapping[str, Any], name: str) -> str:
+    """Return a text that may be missing."""
+    value = of.get(name)
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise RowFault("E23", f"{name} is {value_kind(value)}, not text")
+
+
+def number(of: Mapping[str, Any], name: str, fix: str) -> float:
+    """Return a number."""
+    value = of.get(name)
+    if not is_number(value):
+        raise RowFault("E12", f"{name} is {value!r}, not a number", fix)
+    return float(value)
+
+
+def is_number(value: object, *, whole: bool = False, most: float = math.inf) -> TypeGuard[float]:
+    """Return whether a value is a number, not true or false, and at most this large."""
+    kinds = int if whole else int | float
+    return isinstance(value, kinds) and not isinstance(value, bool) and value <= most
+
+
+def row_reader(
+    format: str, line: str, read_row: RowReader[Row], key: Key[Row] | None = None
+) -> Callable[..., Read[Row]]:
+    """Return the reader of a format with one row per line and without options of its own."""
+    return reader(format, line, lambda content, tally: rows(content, tally, read_row, key))
+
+
+def values_of(row: object, *names: str) -> dict[str, Any]:
+    """Return some fields of a row as an object for JSON; an empty text is null."""
+    return {name: None if (value := getattr(row, name)) == "" else value for name in names}
+
+
+def write_objects(objects: Iterable[Mapping[str, Any]], stream: BinaryIO) -> Written:
+    """Write one object per line, in the given order."""
+    written = 0
+    for one in objects:
+        stream.write(dump(one))
+        written += 1
+    return Written(written)

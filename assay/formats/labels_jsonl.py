@@ -16,8 +16,7 @@ from assay.core.qrels import MachineSource
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
 from assay.formats.grade_cells import Grades, Pick
-from assay.formats.json_lines import Element
-from assay.formats.json_rows import ids, is_number, rows, text, values_of, write_objects
+from assay.formats.json_lines import Element, ids, is_number, rows, text, values_of, write_objects
 from assay.formats.reader import open_as, reader
 from assay.formats.text_lines import Content, Source
 from assay.formats.value_kinds import value_kind

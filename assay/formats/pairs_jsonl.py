@@ -8,8 +8,7 @@ from typing import Any, BinaryIO
 
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.json_lines import Element
-from assay.formats.json_rows import ids, row_reader, rows, text, write_objects
+from assay.formats.json_lines import Element, ids, row_reader, rows, text, write_objects
 from assay.formats.row_types import PairRow
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written

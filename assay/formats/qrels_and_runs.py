@@ -20,8 +20,8 @@ from assay.core.run import Run, run_names
 from assay.formats import FORMATS, Format, sniff
 from assay.formats.column_names import LABEL_COLUMNS, RESULT_COLUMNS
 from assay.formats.reader import NeedsCare, Read, finish, lookalike, open_as, recognize
-from assay.formats.run_reader import Interleaved, RunFile, RunRows, usable_ranks
 from assay.formats.text_lines import HEAD, Content, Source, reusable_source
+from assay.formats.trec_run import Interleaved, RunFile, RunRows, usable_ranks
 from assay.formats.value_kinds import value_kind
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from assay.formats.column_names import ColumnMap, note_rest
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.format import Format
 from assay.formats.grade_cells import Fault, count, share
-from assay.formats.json_lines import Element, objects
-from assay.formats.json_rows import write_objects
+from assay.formats.json_lines import Element, objects, write_objects
 from assay.formats.parquet import parquet_objects, write_parquet_objects
 from assay.formats.reader import reader
 from assay.formats.row_types import QueryRow, StratumRow

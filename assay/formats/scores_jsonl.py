@@ -8,8 +8,7 @@ from typing import BinaryIO
 
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.json_lines import Element
-from assay.formats.json_rows import ids, number, row_reader, values_of, write_objects
+from assay.formats.json_lines import Element, ids, number, row_reader, values_of, write_objects
 from assay.formats.writer import Written
 
 NAME = "scores-jsonl"

@@ -31,11 +31,12 @@ class TextLabelLayout(CsvLayout[LabelRow]):
     query_column, document_column = "query", "docid"
     # Whether a row without a document and a rating is a query without labels.
     lone_queries = True
-    grades: Grades = None
-    conflicts: Pick | None = None
 
-    def __init__(self, content: Content, columns: Columns, *, mapping: ColumnMap = None) -> None:
+    def __init__(
+        self, content: Content, columns: Columns, grades: Grades, conflicts: Pick | None, *, mapping: ColumnMap = None
+    ) -> None:
         super().__init__(content, columns, mapping=mapping, unescaped=False)
+        self.grades, self.conflicts = grades, conflicts
 
     def query_of(self, cells: Cells, tally: Tally) -> str:
         """Return the query of a record that is read carefully."""

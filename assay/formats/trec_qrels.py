@@ -9,39 +9,156 @@ appear once for each subtopic, which column 2 names, so they are a separate form
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from assay.core.errors import NotValid, UnreadableInput
+from assay.core.qrels import Qrels
 from assay.core.read_report import Report, RowFault, Tally
+from assay.core.text_column import Texts, grouped, repeated
+from assay.formats.column_reader import (
+    Flags,
+    Layout,
+    Plain,
+    TrecLayout,
+    Warned,
+    count_grades,
+    plain_ids,
+    rows_in_columns,
+)
 from assay.formats.format import Format
-from assay.formats.grade_cells import Grades
+from assay.formats.grade_cells import Grades, Keyed, Pick, any_grade, checked_id, scale_grade
 from assay.formats.reader import finish, note_skipped, note_unusual, open_as, reader, refuse_early, sniff
+from assay.formats.row_columns import Coded, Column
+from assay.formats.row_types import LabelRow, SubtopicRow
 from assay.formats.text_lines import Content, Source, numbered_lines
-from assay.formats.trec_lines import records
+from assay.formats.trec_lines import Fields, numbers, numbers_or_nan, records, split_fields
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from assay.core.qrels import Qrels
-    from assay.formats.grade_cells import Keyed, Pick
-    from assay.formats.row_types import LabelRow, SubtopicRow
-    from assay.formats.trec_lines import Fields
     from assay.formats.writer import Written
+
+Row = TypeVar("Row")
 
 EXAMPLE = "q001 0 doc-abc 3\nq001 0 doc-mno 0\nq002 0 doc-xyz 1\n"
 NAME, SUBTOPIC_NAME = "trec-qrels", "trec-subtopic-qrels"
 _LINE, _SUBTOPIC_LINE = "q001 0 doc-abc 3", "q001 1 doc-abc 2"
 
 
+class LabelLayout(Layout[Row]):
+    """Options of all label files: the scale, and which of two grades to use."""
+
+    grades: Grades = None
+    conflicts: Pick | None = None
+    # Whether a grade must be a whole number if no scale is given.
+    whole = False
+
+    def of(self, grades: Grades, conflicts: Pick | None) -> Self:
+        """Set the options."""
+        self.grades, self.conflicts = grades, conflicts
+        return self
+
+    def keyed(self, tally: Tally) -> Keyed[Row]:
+        return Keyed(tally, self.conflicts)
+
+    def count(self, rows: Sequence[Row], tally: Tally) -> None:
+        count_grades(rows, tally)
+
+    def graded(self, texts: Texts) -> tuple[Column, Flags, Flags]:
+        """Return the grades, which rows have one, and which were repaired."""
+        if self.grades is None and not self.whole:
+            values = numbers_or_nan(texts)
+            good = ~np.isnan(values)
+            return np.where(good, values, 0.0), good, np.zeros(len(texts), dtype=np.bool_)
+        coded = Coded.of(texts).mapped(self._grade)
+        good = ~coded.where(lambda grade: grade is None)
+        repaired = coded.where(lambda grade: grade is not None and grade[1])
+        return coded.mapped(lambda grade: grade and self.kind(grade[0])), good, repaired
+
+    def _grade(self, text: str) -> tuple[int, bool] | None:
+        try:
+            return scale_grade(text.strip(), self.grades)
+        except RowFault:
+            return None
+
+    def labeled(self, fields: Fields, places: Mapping[str, int], **others: Column) -> Plain:
+        """Return the columns at these places: the keys and the grade."""
+        grades, good, repaired = self.graded(fields.texts(places["grade"]))
+        ids = {name: fields.texts(places[name]) for name in self.keys}
+        for texts in ids.values():
+            good &= plain_ids(texts)
+        return Plain({**ids, "grade": grades, **others}, good, repaired, [Warned("W32", repaired)])
+
+    # Type of a grade on a scale in a row.
+    kind: Callable[[int], float] = staticmethod(int)
+
+
+class _TrecLabels(TrecLayout[Row], LabelLayout[Row]):
+    """Lines of four fields, of which column 2 is the iteration or a subtopic."""
+
+    width = 4
+    subtopics = False
+
+    def add(self, parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[Any]) -> None:
+        names = ("query id", "subtopic", "document id") if self.subtopics else ("query id", "", "document id")
+        with tally.rejecting(line, raw=raw):
+            if len(parts) < 4 or (len(parts) > 4 and (self.subtopics or self.grades is not None)):
+                raise RowFault(*_wrong_width(len(parts), self.subtopics))
+            ids = tuple(checked_id(text, name, spaces=False) for text, name in zip(parts, names, strict=False) if name)
+            value, repaired = any_grade(parts[3]) if self.grades is None else scale_grade(parts[3], self.grades)
+            if repaired:
+                tally.once("W32", line, f"the grade is written as {parts[3]}", done=f"read as {value:g}")
+            if len(parts) > 4:
+                tally.once("W45", line, f"{len(parts)} fields instead of 4", done="the extra fields are ignored")
+            note_unusual(tally, line, *ids)
+            row: LabelRow | SubtopicRow = LabelRow(ids[0], ids[-1], value, parts[1], line=line)
+            if self.subtopics:
+                row = SubtopicRow(parts[0], parts[1], parts[2], value, line)
+            by_key.add(ids, value, row, line, raw, repaired)
+
+
+def _wrong_width(width: int, subtopics: bool) -> tuple[str, str, str]:
+    hint = "; an id cannot contain spaces here" if width > 4 else ""
+    second, example = ("subtopic", _SUBTOPIC_LINE) if subtopics else ("iteration", _LINE)
+    fix = f"expected 4 fields: query, {second}, document, grade, such as {example!r}"
+    return "E10", f"{width} field{'s' * (width != 1)} instead of 4{hint}", fix
+
+
+class TrecQrels(_TrecLabels[LabelRow]):
+    """Lines with query, iteration, document and grade."""
+
+    row = LabelRow
+    keys = ("query_id", "doc_id")
+
+    def plain(self, fields: Fields) -> Plain:
+        places = {"query_id": 0, "doc_id": 2, "grade": 3}
+        plain = self.labeled(fields, places, origin=Coded.of(fields.texts(1)))
+        wide = np.zeros(fields.rows, dtype=np.bool_)
+        wide[fields.wider(4)] = True
+        good = plain.good if self.grades is None else plain.good & ~wide
+        return replace(plain, good=good, warned=[*plain.warned, Warned("W45", wide)])
+
+
+class TrecSubtopicQrels(_TrecLabels[SubtopicRow]):
+    """Lines of query, subtopic, document and grade."""
+
+    row = SubtopicRow
+    keys = ("query_id", "subtopic", "doc_id")
+    subtopics = True
+
+    def plain(self, fields: Fields) -> Plain:
+        plain = self.labeled(fields, {"query_id": 0, "subtopic": 1, "doc_id": 2, "grade": 3})
+        plain.good[fields.wider(4)] = False
+        return plain
+
+
 def _read(
     content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Sequence[LabelRow]:
-    from assay.formats.column_reader import rows_in_columns
-    from assay.formats.pair_layouts import TrecQrels
-
     _refuse_run(content, tally)
     return rows_in_columns(content, tally, TrecQrels().of(grades, conflicts))
 
@@ -49,9 +166,6 @@ def _read(
 def _read_subtopics(
     content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Sequence[SubtopicRow]:
-    from assay.formats.column_reader import rows_in_columns
-    from assay.formats.pair_layouts import TrecSubtopicQrels
-
     return rows_in_columns(content, tally, TrecSubtopicQrels().of(grades, conflicts))
 
 
@@ -78,9 +192,6 @@ def load_qrels_report(source: Source, path: str = "-", *, hashed: bool = True) -
 
 
 def _load(content: Content, tally: Tally) -> tuple[Qrels, Report]:
-    from assay.core.qrels import Qrels
-    from assay.formats.trec_lines import split_fields
-
     with content:
         _refuse_run(content, tally)
         if split_fields(content.head[: content.head.rfind(b"\n") + 1], 4) is None:
@@ -101,8 +212,6 @@ def _load(content: Content, tally: Tally) -> tuple[Qrels, Report]:
 
 def load_subtopic_qrels(source: Source, path: str = "-") -> tuple[Qrels, Report]:
     """Return the qrels of a file with their subtopics, strictly, and the report with its hash and warnings."""
-    from assay.core.qrels import Qrels
-
     content, tally = open_as(source, path, SUBTOPIC_NAME, _SUBTOPIC_LINE)
     parse = partial(_label_lines, subtopics=True)
     with content:
@@ -119,11 +228,10 @@ def load_subtopic_qrels(source: Source, path: str = "-") -> tuple[Qrels, Report]
 
 def _label_lines(lines: Iterable[tuple[int, str]], tally: Tally, *, subtopics: bool = False) -> Iterator[Any]:
     """Yield the labels of numbered lines; every line is counted in one bin."""
-    from assay.formats.grade_cells import Keyed
-
-    by_key: Keyed[Any] = Keyed(tally)
+    layout = TrecSubtopicQrels() if subtopics else TrecQrels()
+    by_key: Keyed[Any] = layout.keyed(tally)
     for line, text, parts in records(lines, tally):
-        add_line(parts, line, text, tally, by_key, None, subtopics=subtopics)
+        layout.add(parts, line, text, tally, by_key)
     for row in by_key.rows():
         tally.grade(row.grade or 0)
         yield row
@@ -162,43 +270,8 @@ def _write_subtopics(rows: Iterable[SubtopicRow], stream: BinaryIO, *, encode_id
     return Written(len(ordered), idmap=encoded)
 
 
-def add_line(
-    parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[Any], grades: Grades, *, subtopics: bool = False
-) -> None:
-    """Add the label of one line if it is valid."""
-    # As in trec_run, only lines that are read individually need these.
-    from assay.formats.grade_cells import any_grade, checked_id, scale_grade
-    from assay.formats.row_types import LabelRow, SubtopicRow
-
-    names = ("query id", "subtopic", "document id") if subtopics else ("query id", "", "document id")
-    with tally.rejecting(line, raw=raw):
-        if len(parts) < 4 or (len(parts) > 4 and (subtopics or grades is not None)):
-            raise RowFault(*_wrong_width(len(parts), subtopics))
-        ids = tuple(checked_id(text, name, spaces=False) for text, name in zip(parts, names, strict=False) if name)
-        value, repaired = any_grade(parts[3]) if grades is None else scale_grade(parts[3], grades)
-        if repaired:
-            tally.once("W32", line, f"the grade is written as {parts[3]}", done=f"read as {value:g}")
-        if len(parts) > 4:
-            tally.once("W45", line, f"{len(parts)} fields instead of 4", done="the extra fields are ignored")
-        note_unusual(tally, line, *ids)
-        row: LabelRow | SubtopicRow = LabelRow(ids[0], ids[-1], value, parts[1], line=line)
-        if subtopics:
-            row = SubtopicRow(parts[0], parts[1], parts[2], value, line)
-        by_key.add(ids, value, row, line, raw, repaired)
-
-
-def _wrong_width(width: int, subtopics: bool) -> tuple[str, str, str]:
-    hint = "; an id cannot contain spaces here" if width > 4 else ""
-    second, example = ("subtopic", _SUBTOPIC_LINE) if subtopics else ("iteration", _LINE)
-    fix = f"expected 4 fields: query, {second}, document, grade, such as {example!r}"
-    return "E10", f"{width} field{'s' * (width != 1)} instead of 4{hint}", fix
-
-
 def _columns(data: bytes, tally: Tally) -> Qrels | None:
     """Return the judgments of a well-formed file; None if it needs the careful reader."""
-    from assay.core.qrels import Qrels
-    from assay.formats.trec_lines import numbers, split_fields
-
     fields = split_fields(data, 4)
     grades = None if fields is None or len(fields.wider(4)) else numbers(fields.texts(3))
     if fields is None or grades is None:
@@ -218,8 +291,6 @@ def _columns(data: bytes, tally: Tally) -> Qrels | None:
 
 def _refuse_conflict(fields: Fields, grades: npt.NDArray[np.float64], tally: Tally) -> None:
     """Report both lines of the first repeated pair, unless they have the same grade."""
-    from assay.core.text_column import grouped, repeated
-
     rows = repeated(grouped(fields.texts(0)).query_of, fields.texts(2))
     if rows is None or grades[rows[0]] == grades[rows[1]]:
         return

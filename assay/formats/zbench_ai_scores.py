@@ -18,8 +18,7 @@ from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.formats.battles_jsonl import Battle
 from assay.formats.format import Format
-from assay.formats.json_lines import note_unknown, parse, read_id
-from assay.formats.json_rows import number
+from assay.formats.json_lines import note_unknown, number, parse, read_id
 from assay.formats.reader import note_unusual, reader
 from assay.formats.text_lines import Content
 from assay.formats.writer import Written, write_text

@@ -15,8 +15,7 @@ from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed
-from assay.formats.json_lines import Element, note_unknown, objects, read_id
-from assay.formats.json_rows import number, write_objects
+from assay.formats.json_lines import Element, note_unknown, number, objects, read_id, write_objects
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import PairRow
 from assay.formats.text_lines import Content

@@ -17,10 +17,9 @@ from typing import Any
 
 from assay.core.errors import NotValid
 from assay.llm.model_reply import Reply
-from assay.llm.providers.calls import ask
 from assay.llm.providers.limits import Limits
 from assay.llm.providers.protocol import Endpoint, Protocol, Question, as_text
-from assay.llm.providers.question_run import Ended
+from assay.llm.providers.question_run import Ended, ask
 
 # Default number of concurrent queries for an asynchronous reranker.
 AT_ONCE = 8

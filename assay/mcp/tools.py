@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.core.errors import NotValid
-from assay.mcp.connections import Connections
-from assay.mcp.inputs import FILE, Inputs, Labels, is_file
+from assay.mcp.connections import FILE, Connections, Inputs, Labels, is_file
 
 if TYPE_CHECKING:
     from assay.client.client import Client
@@ -153,8 +152,8 @@ class Tools:
             if not any(map(is_file, (labels, baseline, candidate))):
                 result = _of_scores(inputs.client, "compare/", baseline, candidate, metric, labels)
                 return _only(result, OF_COMPARISON)
+            from assay.scoring.diagnostics import open_pairs
             from assay.scoring.evaluate import evaluate
-            from assay.scoring.score_ranges import open_pairs
             from assay.significance.compare import compare_scores
             from assay.significance.power import ALPHA
 

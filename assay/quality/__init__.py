@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from assay.core.registry import Family
-from assay.quality.finding import Check, Finding
-from assay.quality.rater_record import GradeComparisons, Record, Timed
+from assay.quality.check import Check, Finding, GradeComparisons, Record, Timed
 
 __all__ = ["CHECKS", "Check", "Finding", "GradeComparisons", "Record", "Timed", "examine"]
 

@@ -7,8 +7,7 @@ import math
 import numpy as np
 from scipy.special import betainc, stdtr
 
-from assay.quality.finding import Z
-from assay.quality.rater_record import Floats, Ints
+from assay.quality.check import Floats, Ints, Z
 
 
 def at_least(x: float, n: int, share: float) -> float:

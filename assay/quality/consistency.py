@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from assay.quality.finding import Check, Finding, Z, state_of, too_little
-from assay.quality.rater_record import Floats, Record
+from assay.quality.check import Check, Finding, Floats, Record, Z, state_of, too_little
 
 NEEDED = 20
 MARK = 0.5

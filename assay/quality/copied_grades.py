@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from assay.quality.chance import at_least
-from assay.quality.finding import Check, Finding, percent, state_of, too_little
-from assay.quality.rater_record import Ints, Record
+from assay.quality.check import Check, Finding, Ints, Record, percent, state_of, too_little
 
 NEEDED = 20
 SUSPICIOUS = 1e-4

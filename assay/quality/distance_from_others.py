@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from assay.quality.chance import beyond, mean_by_query
-from assay.quality.finding import Check, Finding, beyond_chance, state_of, too_little
-from assay.quality.rater_record import Record
+from assay.quality.check import Check, Finding, Record, beyond_chance, state_of, too_little
 
 NEEDED = 30
 STEPS = 0.3

@@ -12,8 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from assay.quality.chance import wilson
-from assay.quality.finding import Check, Finding, percent, state_of, too_little
-from assay.quality.rater_record import Record
+from assay.quality.check import Check, Finding, Record, percent, state_of, too_little
 
 NEEDED = 50
 MARK = 0.75

@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from assay.quality.chance import beyond, mean_by_query
-from assay.quality.finding import Check, Finding, beyond_chance, state_of, too_little
+from assay.quality.check import Check, Finding, Floats, Ints, Record, beyond_chance, state_of, too_little
 from assay.quality.leniency import step_of
-from assay.quality.rater_record import Floats, Ints, Record
 
 NEEDED = 60
 STEPS = 0.3

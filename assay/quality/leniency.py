@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from assay.quality.chance import beyond, mean_by_query
-from assay.quality.finding import Check, Finding, Z, beyond_chance, state_of, too_little
-from assay.quality.rater_record import Record
+from assay.quality.check import Check, Finding, Record, Z, beyond_chance, state_of, too_little
 
 NEEDED = 30
 SHRINK = 20

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from assay.core.counted_nouns import amount
-from assay.quality.finding import Check, Finding, beyond_chance, state_of, too_little
-from assay.quality.rater_record import Ints, Record
+from assay.quality.check import Check, Finding, Ints, Record, beyond_chance, state_of, too_little
 
 NEEDED = 30
 PERIODS = (2, 3, 4)

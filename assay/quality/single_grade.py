@@ -7,8 +7,18 @@ from typing import Any
 import numpy as np
 
 from assay.quality.chance import at_most, beyond, mean_by_query
-from assay.quality.finding import Check, Finding, beyond_chance, percent, state_of, too_little
-from assay.quality.rater_record import Bools, Floats, Ints, Record
+from assay.quality.check import (
+    Bools,
+    Check,
+    Finding,
+    Floats,
+    Ints,
+    Record,
+    beyond_chance,
+    percent,
+    state_of,
+    too_little,
+)
 
 NEEDED = 30
 SHARE = 0.8

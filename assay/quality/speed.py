@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from assay.quality.chance import wilson
-from assay.quality.finding import Check, Finding, percent, state_of, too_little
-from assay.quality.rater_record import Floats, Record
+from assay.quality.check import Check, Finding, Floats, Record, percent, state_of, too_little
 
 NEEDED = 30
 # Seconds to look and press a key, characters per second of quick skimming, and the number of characters after which a

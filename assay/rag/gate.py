@@ -8,8 +8,7 @@ from typing import Any
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from assay.decisions.gate import check
-from assay.decisions.gate_cautions import FEW_QUERIES
+from assay.decisions.gate import FEW_QUERIES, check
 from assay.decisions.gate_rules import Rule, parse_rule
 from assay.decisions.gate_verdicts import Drop, GateResult, decide
 from assay.metrics.metric import mean

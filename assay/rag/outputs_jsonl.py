@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 from assay.formats.format import Format
-from assay.formats.json_rows import write_objects
+from assay.formats.json_lines import write_objects
 from assay.formats.reader import reader
 from assay.formats.writer import Written
 from assay.rag.fields import output_of

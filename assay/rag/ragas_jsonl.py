@@ -11,11 +11,11 @@ from dataclasses import dataclass, fields
 from typing import Any, BinaryIO
 
 from assay.core.counted_nouns import amount
+from assay.core.ids import text_id
 from assay.core.read_report import RowFault
 from assay.formats.format import Format
-from assay.formats.json_rows import write_objects
+from assay.formats.json_lines import write_objects
 from assay.formats.reader import reader
-from assay.formats.text_ids import text_id
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written
 from assay.rag.fields import RESPONSE, RETRIEVED, output_of, sample_of

@@ -8,8 +8,7 @@ from typing import Any, BinaryIO
 
 from assay.core.read_report import Tally
 from assay.formats.format import Format
-from assay.formats.json_lines import Element, note_unknown
-from assay.formats.json_rows import rows, write_objects
+from assay.formats.json_lines import Element, note_unknown, rows, write_objects
 from assay.formats.reader import reader
 from assay.formats.text_lines import Content
 from assay.formats.writer import Written

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterator, Sequence
 
 from assay.rag.records import EvaluationSample, SystemOutputs
 
 EVIDENCE = ("retrieved", "relevant")
-_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_ARTICLE = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*")
-
-
-def words(text: str, *, case: bool = True, punctuation: bool = True, articles: bool = True) -> list[str]:
-    """Split a text into words as SQuAD does: lower case, without ASCII punctuation and articles.
-
-    Examples
-    --------
-    >>> words("The four-way  switch, 1,200 kg!")
-    ['fourway', 'switch', '1200', 'kg']
-    """
-    text = text.lower() if case else text
-    text = text.translate(_NO_PUNCTUATION) if punctuation else text
-    return (_ARTICLE.sub(" ", text) if articles else text).split()
 
 
 def tokens(text: str) -> list[str]:

@@ -15,7 +15,7 @@ MAX_LENGTH = 200
 
 EMPTY = "empty"
 TOO_LONG = f"longer than {MAX_LENGTH} characters"
-NO_TIME = "no readable timestamp"
+UNTIMED = "no readable timestamp"
 OUTSIDE = "outside the window"
 
 

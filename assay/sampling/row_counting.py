@@ -13,9 +13,9 @@ from assay.core.redaction import redact
 from assay.sampling.counted_log import (
     EMPTY,
     MAX_LENGTH,
-    NO_TIME,
     OUTSIDE,
     TOO_LONG,
+    UNTIMED,
     WINDOW_DAYS,
     CountedLog,
     check_counting,
@@ -201,7 +201,7 @@ def _why_dropped(query: str, moment: datetime | None, window: tuple[datetime, da
     if window is None:
         return ""
     if moment is None:
-        return NO_TIME
+        return UNTIMED
     return "" if window[0] < moment <= window[1] else OUTSIDE
 
 

@@ -100,7 +100,7 @@ def check_cuts(head_share: float, torso_share: float, head_ranks: int | None, to
     if (head_ranks is None) != (torso_ranks is None):
         missing = "torso" if torso_ranks is None else "head"
         message = f"The rank at which the {missing} ends is missing. Set both ranks or neither."
-        raise NotValid(message, {f"{missing}_ranks": message})
+        raise NotValid(message, f"{missing}_ranks")
     if head_ranks is not None and torso_ranks is not None and not 0 < head_ranks <= torso_ranks:
         message = f"The head ends at rank {head_ranks}, the torso at {torso_ranks}. Use 0 < head <= torso."
         raise NotValid(message, "head_ranks")

@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class TrafficMean:
     """A mean over the traffic of a log, estimated from a sample."""
 
     mean: float | None
@@ -33,7 +33,7 @@ def weighted_mean(
     probabilities: Sequence[float],
     strata: Sequence[str] | None = None,
     level: float = 0.95,
-) -> Estimate:
+) -> TrafficMean:
     """Estimate the mean of a metric over a log's traffic from a drawn sample.
 
     Examples
@@ -56,16 +56,16 @@ def weighted_mean(
     expanded = weight / probability
     total = expanded.sum()
     if not total:
-        return Estimate(None, None, None, None, len(value), certain, "no query with traffic was drawn")
+        return TrafficMean(None, None, None, None, len(value), certain, "no query with traffic was drawn")
     mean = float(expanded @ value / total)
     parts = [_spread(expanded, value - mean, probability, names == name, total) for name in np.unique(names)]
     if any(part is None for part in parts):
         reason = "a stratum has only one query, so its variance is unknown"
-        return Estimate(mean, None, None, None, len(value), certain, reason)
+        return TrafficMean(mean, None, None, None, len(value), certain, reason)
     variances, freedom = zip(*(part for part in parts if part is not None), strict=True)
     error = math.sqrt(math.fsum(variances))
     reach = _quantile(level, sum(freedom)) * error if error else 0.0
-    return Estimate(mean, error, mean - reach, mean + reach, len(value), certain)
+    return TrafficMean(mean, error, mean - reach, mean + reach, len(value), certain)
 
 
 def _check(value: Floats, weight: Floats, probability: Floats, names: npt.NDArray[np.str_], level: float) -> None:

@@ -19,16 +19,16 @@ from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.core.text_column import Texts
-from assay.formats.run_reader import Interleaved, RunFile
+from assay.formats.trec_run import Interleaved, RunFile
 from assay.metrics import DEFAULT_METRICS
 from assay.metrics.judged_rankings import Floats, JudgedRankings, match, shares_documents
 from assay.metrics.metric import BoundMetric, effective_queries, parse_metrics
-from assay.scoring.diagnostics import Diagnostics, Findings, with_twins
+from assay.metrics.metric_bounds import scale_grades
+from assay.scoring.diagnostics import Diagnostics, Findings, Ranges, with_twins
 from assay.scoring.results import Evaluation, Profile, RunScores, SamplingDesign, summarize, summarize_tiers
 
 if TYPE_CHECKING:
     from assay.core.read_report import Report
-    from assay.scoring.score_ranges import Ranges
 
 
 Item = TypeVar("Item")
@@ -212,7 +212,7 @@ def evaluate(
     bound = tuple(metric.on_scale(top) for metric in bind(metrics))
     _check_top(bound, top)
     _check_subtopics(qrels, bound)
-    grades = _grades(max(top, highest)) if ranges else None
+    grades = scale_grades(max(top, highest)) if ranges else None
     clock = profile or Profile()
     scored = []
     task = _Task(qrels, bound, missing, grades, clock, overlap)
@@ -333,7 +333,7 @@ def _score_parts(task: _Task, name: str, parts: Iterable[Run]) -> Scored:
     qrels, clock = task.qrels, task.clock
     values = np.full((qrels.queries, len(task.metrics)), np.nan if task.missing == "skip" else 0.0)
     findings, an_id, a_document, shared = Findings(), None, None, not task.overlap
-    ranges = None if task.grades is None else _ranges(task.metrics, task.grades)
+    ranges = None if task.grades is None else Ranges(task.metrics, task.grades)
     for part in clock.each("reading", parts):
         with clock.part("matching"):
             matched = match(qrels, part)
@@ -365,19 +365,6 @@ def _score_parts(task: _Task, name: str, parts: Iterable[Run]) -> Scored:
         with clock.part("diagnostics"):
             diagnostics = replace(diagnostics, bounds=ranges.bounds(values), ties_at=ranges.ties(values))
     return values, diagnostics
-
-
-def _grades(top: float) -> Floats:
-    # Ranges need a dozen modules, which a small evaluation without ranges should not import.
-    from assay.metrics.metric_bounds import scale_grades
-
-    return scale_grades(top)
-
-
-def _ranges(metrics: Sequence[BoundMetric], grades: Floats) -> Ranges:
-    from assay.scoring.score_ranges import Ranges
-
-    return Ranges(metrics, grades)
 
 
 def _score_unanswered(task: _Task, query_ids: Sequence[str], values: Floats) -> None:

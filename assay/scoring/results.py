@@ -39,7 +39,7 @@ def strata_of_rows(rows: Sequence[QueryRow]) -> tuple[dict[str, Any], list[str]]
                 f"{query_id!r}; use one share per stratum"
             )
     also = [
-        Place(row.query_id, place.stratum, place.tier, place.weight, place.probability)
+        DrawnQuery(row.query_id, place.stratum, place.tier, place.weight, place.probability)
         for row in rows
         for place in row.also
     ]
@@ -54,7 +54,7 @@ TIERS = ("head", "torso", "tail")
 SAME_RATIO = 0.01
 
 
-class Place(NamedTuple):
+class DrawnQuery(NamedTuple):
     """A query's role in a stratum: its share w of the stratum's traffic, and its inclusion probability p."""
 
     query_id: str
@@ -110,7 +110,7 @@ class SamplingDesign:
     sampled: bool = True
     strata: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, float] = field(default_factory=dict)
-    also: Sequence[Place] = ()
+    also: Sequence[DrawnQuery] = ()
 
     def __post_init__(self) -> None:
         self._check_strata()

@@ -1,7 +1,7 @@
 """Table of the signals of stale labels, with a line for each.
 
 Signals tell whether labels still match what systems return, what documents contain and what people search for.
-`report.look` reads every signal from plain tables (`facts.Facts`); the server and ``assay freshness`` both call it.
+`report.look` reads every signal from plain tables (`signal.Facts`); the server and ``assay freshness`` both call it.
 """
 
 from __future__ import annotations

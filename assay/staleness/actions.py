@@ -6,7 +6,7 @@ import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.staleness.facts import DEPTH
+from assay.core.unjudged import DEPTH
 
 Pair = tuple[str, str]
 Rankings = Iterable[tuple[str, list[str]]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.sampling.counted_log import WINDOW_DAYS
 from assay.sampling.row_counting import normalize
-from assay.staleness.facts import MOST_VALUES, UNTOLD, Known, Missing, RunHoles, Traffic, Values
+from assay.staleness.signal import MOST_VALUES, UNTOLD, Known, Missing, RunHoles, Traffic, Values
 
 if TYPE_CHECKING:
     from assay.sampling.tiers import TierCut

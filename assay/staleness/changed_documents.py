@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from assay.core.counted_nouns import amount
-from assay.staleness.facts import Facts, Missing, both
-from assay.staleness.signal import SHARE, Reading, Signal
+from assay.staleness.signal import SHARE, Facts, Missing, Reading, Signal, both
 
 MOST_LISTED = 20
 

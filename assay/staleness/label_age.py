@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from assay.staleness.facts import Facts, Missing
-from assay.staleness.signal import DAYS, Reading, Signal
+from assay.staleness.signal import DAYS, Facts, Missing, Reading, Signal
 
 
 def look(facts: Facts) -> Reading | Missing:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay.staleness.facts import Declared, Facts, Missing, Values, both
-from assay.staleness.signal import SHARE, Reading, Signal
+from assay.staleness.signal import SHARE, Declared, Facts, Missing, Reading, Signal, Values, both
 
 MOST_LISTED = 20
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from assay.staleness.facts import Facts, Missing, both
-from assay.staleness.signal import SHARE, Reading, Signal, percent
+from assay.staleness.signal import SHARE, Facts, Missing, Reading, Signal, both, percent
 
 
 def look(facts: Facts) -> Reading | Missing:

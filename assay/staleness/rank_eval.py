@@ -13,7 +13,7 @@ from typing import Any
 
 from assay.core.errors import UnreadableInput
 from assay.core.ids import id_fault
-from assay.staleness.facts import RunHoles
+from assay.staleness.signal import RunHoles
 from assay.staleness.unjudged_documents import Judged, count_holes
 
 NAME = "_rank_eval"

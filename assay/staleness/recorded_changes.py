@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from assay.core.counted_nouns import agree, amount
-from assay.staleness.facts import Declared, Facts
-from assay.staleness.signal import COUNT, Reading, Signal
+from assay.staleness.signal import COUNT, Declared, Facts, Reading, Signal
 
 
 def declared(kind: str, what: str) -> Callable[[Facts], Reading]:

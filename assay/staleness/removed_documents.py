@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from assay.core.counted_nouns import agree, amount
-from assay.staleness.facts import Facts, Missing
-from assay.staleness.signal import SHARE, Reading, Signal
+from assay.staleness.signal import SHARE, Facts, Missing, Reading, Signal
 
 MOST_LISTED = 20
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from assay.staleness import SIGNALS
 from assay.staleness.actions import ACTIONS, Action
-from assay.staleness.facts import Facts, Missing, RunHoles
-from assay.staleness.signal import FRESH, ORDER, UNKNOWN, Finding, worst
+from assay.staleness.signal import FRESH, ORDER, UNKNOWN, Facts, Finding, Missing, RunHoles, worst
 from assay.staleness.unjudged_documents import never_judged
 
 

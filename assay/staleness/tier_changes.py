@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from assay.core.counted_nouns import agree
-from assay.staleness.facts import Facts, Missing, both
-from assay.staleness.signal import SHARE, Reading, Signal
+from assay.staleness.signal import SHARE, Facts, Missing, Reading, Signal, both
 
 
 def look(facts: Facts) -> Reading | Missing:

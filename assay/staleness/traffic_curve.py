@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import log
 
-from assay.staleness.facts import Facts, Missing, both
-from assay.staleness.signal import INDEX, Reading, Signal, percent
+from assay.staleness.signal import INDEX, Facts, Missing, Reading, Signal, both, percent
 
 # The ranks that separate the bins: half decades, because traffic decreases on that scale.
 RANKS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from assay.core.unjudged import count_unjudged
-from assay.staleness.facts import DEPTH, Facts, Missing, RunHoles
-from assay.staleness.signal import SHARE, Reading, Signal, percent
+from assay.core.unjudged import DEPTH, count_unjudged
+from assay.staleness.signal import SHARE, Facts, Missing, Reading, RunHoles, Signal, percent
 
 if TYPE_CHECKING:
     from assay.core.run import Run

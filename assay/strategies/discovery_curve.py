@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.strategies.candidate_blocks import Pair
-from assay.strategies.candidates import Candidates
+from assay.strategies.candidates import Candidates, Pair
 
 # Pools are not deeper than this in practice, and the sizes are stored with each pool.
 DEEPEST = 200

@@ -18,8 +18,7 @@ import numpy.typing as npt
 from assay.core.errors import NotValid
 from assay.core.text_column import MIX, SPREAD, Keys, Places, Texts
 from assay.sampling.row_counting import normalize
-from assay.strategies.candidate_blocks import Pair, mixed
-from assay.strategies.candidates import Candidates
+from assay.strategies.candidates import Candidates, Pair, mixed
 from assay.strategies.pooled_pair import EXACT, NEAR
 
 SHINGLE = 3
@@ -128,6 +127,17 @@ def find_copies(table: Candidates, rows: Places, how: Duplicates) -> Copies:
             parts.append(_in_block(table, rows[begin:end], how))
             begin = end
     return Copies.joined(parts)
+
+
+def late_copies(table: Candidates, earlier: Places, chosen: Places, how: Duplicates) -> Copies:
+    """Find the chosen documents that duplicate an earlier one."""
+    copies = find_copies(table, np.union1d(earlier, chosen), how)
+    new = np.setdiff1d(chosen, earlier)
+    row_is_new, of_is_new = np.isin(copies.rows, new), np.isin(copies.of, new)
+    late = row_is_new != of_is_new
+    rows, first = np.unique(np.where(row_is_new, copies.rows, copies.of)[late], return_index=True)
+    of = np.where(row_is_new, copies.of, copies.rows)[late][first]
+    return Copies(rows, of, copies.exact[late][first], copies.similarity[late][first])
 
 
 def _in_block(table: Candidates, rows: Places, how: Duplicates) -> Copies:

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.core.errors import NotValid
 from assay.core.parameters import Parameter
-from assay.strategies.candidate_blocks import Pair
+from assay.strategies.candidates import Pair
 from assay.strategies.strategy import Choice, Strategy, Task, first
 
 

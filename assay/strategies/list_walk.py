@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from assay.core.text_column import Texts
-from assay.strategies.candidate_blocks import mixed
+from assay.strategies.candidates import mixed
 from assay.strategies.strategy import RELEVANT, UNKNOWN, Choice, Task
 
 

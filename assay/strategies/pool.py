@@ -13,8 +13,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.text_column import Places
 from assay.strategies import STRATEGIES
-from assay.strategies.candidate_blocks import Pair
-from assay.strategies.candidates import Candidates
+from assay.strategies.candidates import Candidates, Pair
 from assay.strategies.chosen_pairs import RESIDUAL, Pool
 from assay.strategies.duplicates import Copies, Duplicates, find_copies
 from assay.strategies.strategy import (

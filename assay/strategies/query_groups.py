@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from assay.strategies.candidate_blocks import Pair
+from assay.strategies.candidates import Pair
 from assay.strategies.chosen_pairs import RESIDUAL, Pool
 
 Grade = TypeVar("Grade")

@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from assay.core.parameters import Parameter, checked
 from assay.core.text_column import Places
-from assay.strategies.candidate_blocks import Numbers, Pair
-from assay.strategies.candidates import Candidates
+from assay.strategies.candidates import Candidates, Numbers, Pair
 
 # The state of a candidate. Pending: it is assigned already and has no grade (yet).
 UNKNOWN, NOT_RELEVANT, RELEVANT, PENDING = -1, 0, 1, -2

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.text_metrics.normalization import accepted_tokens, answer_tokens
-from assay.text_metrics.text_metric import TextMetric
+from assay.text_metrics.text_metric import TextMetric, accepted_tokens, answer_tokens
 
 
 def accuracy(answer: str, accepted: Sequence[str]) -> float:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from assay.text_metrics.normalization import accepted_tokens, answer_tokens
-from assay.text_metrics.text_metric import TextMetric
+from assay.text_metrics.text_metric import TextMetric, accepted_tokens, answer_tokens
 
 
 def token_f1(answer: str, accepted: Sequence[str]) -> float:
@@ -32,14 +31,14 @@ def token_f1(answer: str, accepted: Sequence[str]) -> float:
     (1.0, 0.0)
     """
     answered = answer_tokens(answer)
-    return max(_f1(answered, tokens) for tokens in accepted_tokens(accepted))
+    return max(tokens_f1(answered, tokens) for tokens in accepted_tokens(accepted))
 
 
-def _f1(answered: list[str], tokens: list[str]) -> float:
+def tokens_f1(answered: list[str], tokens: list[str]) -> float:
+    """Compute the F1 of shared tokens; as in SQuAD, an answer without tokens is right if the other has none either."""
     if not answered or not tokens:
         return float(answered == tokens)
-    shared = sum((Counter(answered) & Counter(tokens)).values())
-    return 2 * shared / (len(answered) + len(tokens))
+    return 2 * (Counter(answered) & Counter(tokens)).total() / (len(answered) + len(tokens))
 
 
 TOKEN_F1 = TextMetric(

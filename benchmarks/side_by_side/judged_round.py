@@ -35,7 +35,7 @@ def make(pairs: int, url: str, characters: int, at_once: int) -> dict[str, Any]:
 
     from judgments.guidelines import guidelines
     from judgments.machines.judge_runs import judge_runs
-    from judgments.machines.judge_runs.judge_settings import Choice
+    from judgments.machines.judge_runs.judge_settings import JudgeSettings
     from judgments.machines.prompts import prompts
     from judgments.machines.providers import accounts
     from judgments.members import collections, grants
@@ -64,7 +64,7 @@ def make(pairs: int, url: str, characters: int, at_once: int) -> dict[str, Any]:
     }
     grants.grant(shop, kind="provider-host", value=grants.ALL)
     provider = accounts.add(shop, actor=lead, given=given, key="sk-key")
-    choice = Choice(provider, "slow", prompt=prompts.find(shop, "graded"))
+    choice = JudgeSettings(provider, "slow", prompt=prompts.find(shop, "graded"))
     judge_runs.start(made, choice, actor=lead, cap_usd=1_000.0, cap_calls=None)
     return {"pairs": pairs}
 

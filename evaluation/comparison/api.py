@@ -123,7 +123,7 @@ def comparable(collection: Collection, request: Request) -> tuple[str, list[Scor
     having = [row.scoring for row in leaderboard.rows(scorings, metric) if row.score]
     if len(having) < 2:
         message = f"Fewer than two runs have scores for {metric} on this snapshot. Score the runs first."
-        raise NotValid(message, {"metric": message})
+        raise NotValid(message, "metric")
     return metric, having, withheld
 
 

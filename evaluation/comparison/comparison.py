@@ -13,10 +13,10 @@ from assay.core.errors import NotAllowed, NotValid
 from assay.metrics.metric import TIE
 from evaluation.freshness import freshness
 from evaluation.models import Score, Scoring
-from evaluation.scoring.snapshot_design import Drawn, drawn
+from evaluation.scoring.scoring import Drawn, drawn
 from evaluation.scoring.stored_scores import StoredDiagnostics, mean_kind
 from judgments.jobs.single_flight import compute_once, hashed_key
-from judgments.snapshots import snapshots
+from judgments.models.snapshot import FILES
 
 if TYPE_CHECKING:
     from assay.scoring.results import Evaluation, SamplingDesign
@@ -145,7 +145,7 @@ def as_json(comparison: Comparison, *, every_pair: bool = False) -> dict[str, An
     snapshot = comparison.a.snapshot
     family = Scoring.objects.filter(snapshot=snapshot, run__name__in=comparison.report["runs"]).select_related("run")
     files = {one.run.name: {"path": one.run.filename, "sha256": one.run.sha256} for one in family}
-    entry = next(file for file in snapshot.manifest["files"] if file["path"] == snapshots.FILES["trec-qrels"])
+    entry = snapshot.entry(FILES["trec-qrels"])
     return {
         "snapshot": str(snapshot.uuid),
         **comparison.report,

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.scoring.rankings import Answers, Place
-from judgments.charts.charts import Bar, Chart, Stroke, Words, shade
-from judgments.charts.names import short_name
+from evaluation.scoring.rankings import Answers, RankedDocument
+from judgments.charts.charts import Bar, Chart, Stroke, Words, shade, short_name
 from judgments.charts.plots import WHOLE, Axis, Layer, Names, Plot
 
 WIDTH, HEIGHT, ROOM = 800.0, 280.0, 18.0
@@ -153,7 +152,7 @@ def moves(answers: Answers) -> tuple[list[Stroke], int]:
     return lines, rows + 1
 
 
-def _way(place: Place, rows: int) -> str:
+def _way(place: RankedDocument, rows: int) -> str:
     """Draw a curve from left to right; a document outside a list starts or ends at its lower edge."""
     if place.move is None:
         return ""
@@ -166,5 +165,5 @@ def _way(place: Place, rows: int) -> str:
     return f"M0,{before:g}C50,{before:g} 50,{after:g} 100,{after:g}"
 
 
-def _shade(place: Place, top: int) -> str:
+def _shade(place: RankedDocument, top: int) -> str:
     return "unknown" if place.grade is None else f"s{shade(place.grade, top)}"

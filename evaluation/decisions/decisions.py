@@ -111,11 +111,11 @@ def plan(
                 f"{run} answers none of the {amount(len(known), 'query', 'queries')}. Check that its query ids are "
                 "those of the collection."
             )
-            raise NotValid(message, {"queries": message})
+            raise NotValid(message, "queries")
     for run in candidates:
         if not answered[run] & answered[baseline] & set(known):
             message = f"{baseline} and {run} answer no query in common. Compare systems on the same queries."
-            raise NotValid(message, {"queries": message})
+            raise NotValid(message, "queries")
     weights, weightless = _weights(collection, known) if settings.weighted else ({}, 0)
     order = [query_id for query_id in known if any(query_id in answered[run] for run in systems)]
     unanswered = len(known) - len(order)
@@ -124,7 +124,7 @@ def plan(
         raise NotValid("All queries have the weight 0.", {"queries": "Choose queries with traffic."})
     if len(order) > MOST_QUERIES:
         message = f"{len(order):,} queries exceed the limit of {MOST_QUERIES:,}. Draw a sample from the query log."
-        raise NotValid(message, {"queries": message})
+        raise NotValid(message, "queries")
     random.Random(f"{settings.seed} decision").shuffle(order)  # noqa: S311
     lists = {
         str(run.uuid): {query_id: tuple(ranked[run].ranking(query_id)[:depth]) for query_id in order} for run in systems
@@ -136,7 +136,7 @@ def plan(
             pairs[query_id] = _documents(of_query, settings.skips_same_rank)
     if (count := sum(map(len, pairs.values()))) > MOST_PAIRS:
         message = f"{count:,} pairs exceed the limit of {MOST_PAIRS:,}. Choose fewer queries or a lower cutoff."
-        raise NotValid(message, {"metric": message})
+        raise NotValid(message, "metric")
     return Plan(settings, depth, tuple(order), pairs, lists, weights, unanswered, weightless)
 
 
@@ -152,17 +152,16 @@ def _check(baseline: Run, candidates: Sequence[Run], settings: Settings) -> int:
         raise NotValid("Some runs belong to another collection.", {"candidates": "Choose runs of one collection."})
     if pools.is_large([baseline, *candidates]):
         message = "These runs are too large to compare on a page. Cut them to the first 100 documents of each query."
-        raise NotValid(message, {"candidates": message})
+        raise NotValid(message, "candidates")
     bound = metric_of(settings.metric)
     if METHODS[settings.method].needs_bounded and (not bound.metric.bounded or bound.metric.mean == "geometric"):
-        message = f"The method {settings.method} needs a metric between 0 and 1, such as {METRIC}."
-        raise NotValid(message, {"method": message})
+        raise NotValid(f"The method {settings.method} needs a metric between 0 and 1, such as {METRIC}.", "method")
     if settings.skips_same_rank and bound.metric.name not in ADDITIVE:
         message = (
             f"Documents at the same rank affect the difference in {bound.name}. They can be skipped only for "
             f"{', '.join(ADDITIVE)}."
         )
-        raise NotValid(message, {"skips_same_rank": message})
+        raise NotValid(message, "skips_same_rank")
     if not 0 < settings.delta < 1:
         raise NotValid("The smallest relevant difference is not valid.", {"delta": "Enter a number between 0 and 1."})
     if not 0 < settings.alpha < 0.5:
@@ -177,15 +176,14 @@ def metric_of(name: str) -> BoundMetric:
     try:
         bound, *more = parse_metrics(name)
     except NotValid as error:
-        raise NotValid(str(error), {"metric": str(error)}) from error
+        raise NotValid(str(error), "metric") from error
     if more:
         raise NotValid("A decision needs one metric.", {"metric": "Enter one metric, chosen beforehand."})
     if bound.metric.by_subtopic:
-        message = f"{bound.name} needs labels by subtopic, which rounds do not have."
-        raise NotValid(message, {"metric": message})
+        raise NotValid(f"{bound.name} needs labels by subtopic, which rounds do not have.", "metric")
     if not isinstance(bound.cutoff, int) or not 1 <= bound.cutoff <= DEEPEST:
         message = f"Enter a metric with a cutoff from 1 to {DEEPEST}, such as {METRIC}: lists are judged to this depth."
-        raise NotValid(message, {"metric": message})
+        raise NotValid(message, "metric")
     return bound
 
 
@@ -397,7 +395,6 @@ def look(decision: Decision) -> None:
                 f"The decision {row} found {one.run} {outcome.verdict} after "
                 f"{amount(outcome.queries, 'query', 'queries')}",
                 actor=None,
-                collection=row.collection,
                 target=row,
                 verdict=outcome.verdict,
             )

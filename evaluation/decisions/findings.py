@@ -44,7 +44,7 @@ STYLES = ("tokens", "base", "layout", "components", "tables", "pictures", "compa
 
 
 @dataclass(frozen=True)
-class Place:
+class ListedDocument:
     """A document in a list, with its label; None if it is not judged."""
 
     rank: int
@@ -58,8 +58,8 @@ class Changed:
 
     query: Query
     difference: float
-    before: list[Place]
-    after: list[Place]
+    before: list[ListedDocument]
+    after: list[ListedDocument]
 
 
 @dataclass(frozen=True)
@@ -281,9 +281,9 @@ def _changed(
     titles = {doc_id: title or doc_id for doc_id, title in rows.values_list("doc_id", "title")}
     queries = Query.objects.filter(collection=decision.collection, query_id__in=query_ids)
 
-    def places(ranking: Sequence[str], query_id: str) -> list[Place]:
+    def places(ranking: Sequence[str], query_id: str) -> list[ListedDocument]:
         grades = labels.get(query_id, {})
-        return [Place(rank, titles.get(one, one), grades.get(one)) for rank, one in enumerate(ranking, 1)]
+        return [ListedDocument(rank, titles.get(one, one), grades.get(one)) for rank, one in enumerate(ranking, 1)]
 
     return {
         query.query_id: Changed(

@@ -82,7 +82,6 @@ def join(decision: Decision, user: User) -> ListJudge:
         "list_preferences.join",
         f"{user} began to compare lists of the decision {decision}",
         actor=user,
-        collection=decision.collection,
         target=decision,
     )
     return judge

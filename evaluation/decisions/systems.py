@@ -25,7 +25,7 @@ def store_file(collection: Collection, kind: str, file: UploadedFile, *, actor: 
     if (file.size or 0) > settings.JOB_FROM_BYTES:
         limit = settings.JOB_FROM_BYTES // (1024 * 1024)
         message = f"This page takes files of up to {limit} MB. Import {name} on its own page, then choose it here."
-        raise NotValid(message, {field: message})
+        raise NotValid(message, field)
     try:
         upload = ingestion.take_in(collection, kind=kind, file=file.file, filename=name, actor=actor)
         try:
@@ -41,12 +41,11 @@ def store_file(collection: Collection, kind: str, file: UploadedFile, *, actor: 
             raise
     except BeyondLimits as error:
         message = f"{name} takes too long to read here. Import it on its own page, then choose it here."
-        raise NotValid(message, {field: message}) from error
+        raise NotValid(message, field) from error
     except NotValid as error:
-        message = f"{name}: {error}" if name not in str(error) else str(error)
-        raise NotValid(message, {field: message}) from error
+        raise NotValid(f"{name}: {error}" if name not in str(error) else str(error), field) from error
     except AssayError as error:
-        raise NotValid(str(error), {field: str(error)}) from error
+        raise NotValid(str(error), field) from error
     return str(made.get("id", ""))
 
 
@@ -79,7 +78,7 @@ def store_pasted(collection: Collection, text: str, *, actor: User) -> tuple[Run
     systems = quick_start.read_systems(text)
     if len(systems) < 2:
         message = f"All lines belong to the system {next(iter(systems))}. Paste the results of two systems."
-        raise NotValid(message, {"pasted": message})
+        raise NotValid(message, "pasted")
     stored = []
     for name, starts in systems.items():
         pairs = quick_start.store_lists(collection, starts, actor=actor, name=name)
@@ -130,7 +129,7 @@ def store(
         ]
     if first in others or len(set(others)) < len(others):
         message = "Two of these systems return identical lists, so there is no difference to judge."
-        raise NotValid(message, {"pasted" if pasted.strip() else "candidate_files": message})
+        raise NotValid(message, "pasted" if pasted.strip() else "candidate_files")
     add_queries(collection, [first, *others])
     if not collection.runs.filter(baseline=True).exists():
         stored_runs.set_baseline(collection, first, actor=actor)

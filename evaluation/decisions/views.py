@@ -23,7 +23,7 @@ from assay.core.errors import NotValid
 from evaluation.decisions import decisions, estimate, findings, list_preferences, systems
 from evaluation.decisions.forms import PlanForm, SystemsForm
 from evaluation.models import Decision, ListJudge
-from judgments.charts.chart_files import FORMS, picture
+from judgments.charts.charts import FORMS, picture
 from judgments.members import collections, invite_links
 from judgments.models import Collection, Query
 from judgments.queries import narratives
@@ -101,8 +101,7 @@ def _fetch(collection: Collection, form: SystemsForm, actor: Any) -> str:
     address = []
     systems.store_texts(collection, actor=actor, **form.texts)
     if not collection.queries.exists():
-        message = "Engines need queries. Type some, choose a file, or draw them from a query log first."
-        raise NotValid(message, {"typed": message})
+        raise NotValid("Engines need queries. Type some, choose a file, or draw them from a query log first.", "typed")
     for role, engine, files, runs in form.by_role:
         if engine is not None:
             name = quick_start.free_name(collection.runs, engine.name)

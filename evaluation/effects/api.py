@@ -151,5 +151,5 @@ class CompareSnapshots(InCollection):
         matches = known[place : place + 1] if not uuid else [one for one in known if str(one.uuid) == uuid]
         if not matches:
             message = "This collection has no such snapshot." if uuid else "A comparison needs two snapshots."
-            raise NotValid(message, {side: message})
+            raise NotValid(message, side)
         return matches[0]

@@ -44,7 +44,7 @@ class RaterEffects:
 
 def look(round_: Round, *, metric: str = METRIC, rule: str = "median") -> RaterEffects:
     """Rank the collection's runs by the round's labels without each rater, and by each rater's grades alone."""
-    from assay.aggregation.rules import RULES
+    from assay.aggregation import RULES
 
     if rule not in RULES:
         raise NotValid(f"Unknown label rule {rule!r}.", {"rule": f"One of {', '.join(RULES)}."})
@@ -88,7 +88,7 @@ def _computed(round_: Round, runs: list[Run], bound: BoundMetric, rule: str) -> 
 
 def rules_for(round_: Round) -> list[str]:
     """Return the label rules that `look` supports for a round of this size."""
-    from assay.aggregation.rules import RULES
+    from assay.aggregation import RULES
 
     given = [tally.graded for tally in round_.tallies.all() if tally.graded]
     few = sum(given) * len(given) <= MOST_FITTED
@@ -122,4 +122,4 @@ def _too_slow(rule: str) -> NotValid:
     message = (
         f"The rule {rule} must be fitted twice per rater, which takes too long for this round. Choose another rule."
     )
-    return NotValid(message, {"rule": message})
+    return NotValid(message, "rule")

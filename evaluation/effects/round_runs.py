@@ -12,7 +12,7 @@ from assay.core.errors import NotValid
 from assay.core.run import Run as RankedRun
 from assay.metrics.metric import BoundMetric
 from evaluation.models import Score
-from evaluation.scoring.stored_scores import in_order
+from evaluation.scoring.scoring import in_order
 from judgments.agreement.round_report import events
 from judgments.models import Adjudication, Collection, Round
 from pooling.models import Run
@@ -92,10 +92,9 @@ def metric_on(name: str, top: float) -> BoundMetric:
     try:
         metrics = parse_metrics(name or METRIC)
     except NotValid as error:
-        raise NotValid(str(error), {"metric": str(error)}) from error
+        raise NotValid(str(error), "metric") from error
     if len(metrics) != 1 or metrics[0].metric.mean != "arithmetic" or metrics[0].metric.by_subtopic:
-        message = f"Name one metric with a plain mean, for example {METRIC}."
-        raise NotValid(message, {"metric": message})
+        raise NotValid(f"Name one metric with a plain mean, for example {METRIC}.", "metric")
     return metrics[0].on_scale(float(top))
 
 

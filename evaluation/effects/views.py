@@ -21,17 +21,17 @@ from judgments.agreement import round_report
 from judgments.agreement.views.agreement_tables import LeftOut, coefficient_without, left_out, title
 from judgments.documents.described_pairs import PAIR_COLUMNS, described_pairs
 from judgments.models import Collection, Round, Snapshot
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import grade, number, undefined
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import get_page
 
 
 @get_page
 def rater_effect(request: HttpRequest, uuid: str) -> HttpResponse:
-    from assay.aggregation.rules import RULES
+    from assay.aggregation import RULES
 
     round_ = access.round_for(request.user, uuid, access.STAFF)
     metrics = metrics_of(round_.collection)
@@ -235,7 +235,7 @@ def _labels_listing(given: dict[str, str], top: int) -> Listing:
             Column("kind", "Change", order="kind", style="nowrap muted"),
         ),
         search=("query", "title", "query_id", "doc_id"),
-        choices=(Choice("what", "Change type", "kind", [(words, words) for _, words in KINDS]),),
+        choices=(ChoiceFilter("what", "Change type", "kind", [(words, words) for _, words in KINDS]),),
         order="-steps",
         given=given,
     )

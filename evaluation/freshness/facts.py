@@ -13,13 +13,13 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from assay.core.errors import AssayError
+from assay.core.unjudged import DEPTH
 from assay.sampling.tiers import cut_tiers
 from assay.staleness import rank_eval
 from assay.staleness.baseline import count_searches, cuts, known_then, values, window
-from assay.staleness.facts import DEPTH, NO_INDEX, Declared, Facts, Known, Missing, RunHoles, Traffic, Values
+from assay.staleness.signal import NO_INDEX, Declared, Facts, Known, Missing, RunHoles, Traffic, Values
 from assay.staleness.unjudged_documents import Judged, count_holes, first_ones
 from evaluation.models import FreshnessCheck
-from judgments.labels.snapshot_files import queries_of
 from judgments.members import recorded_changes
 from judgments.models import Collection, Declaration, Judgment, Snapshot
 from judgments.snapshots import baselines, snapshots
@@ -104,7 +104,7 @@ class Looked:
             from assay.formats import FORMATS
 
             read = FORMATS["document-hashes-csv"].read
-            rows = read(snapshots.read_file(self.snapshot, path), path=path).rows
+            rows = read(self.snapshot.read_file(path), path=path).rows
             # An imported bundle contains no documents: until they are added, it is unknown whether they changed.
             unknown = set[str]()
             if "imported" in self.snapshot.manifest:
@@ -150,7 +150,7 @@ class Looked:
 def facts_of(looked: Looked) -> Facts:
     """Return all data that the signals read, as tables."""
     return Facts(
-        then=known_then(looked.baseline, looked.hashes_then, queries_of(looked.snapshot)),
+        then=known_then(looked.baseline, looked.hashes_then, looked.snapshot.queries()),
         now=_now(looked),
         gone=_gone(looked),
         declared=_declared(looked),
@@ -279,7 +279,7 @@ def _coverage(looked: Looked, log: QueryLog, baseline: Mapping[str, Any] | None)
 
     def count() -> dict[str, Any]:
         cut = cut_tiers(traffic.counted(log, window_days=window(baseline)).queries, **cuts(baseline))
-        covered, tiers = count_searches(cut, queries_of(looked.snapshot))
+        covered, tiers = count_searches(cut, looked.snapshot.queries())
         return {"log_sha256": log.sha256, "covered": covered, "tiers": tiers}
 
     coverage: dict[str, Any] = cache.get_or_set(f"asked:{looked.snapshot.content_sha256}:{log.sha256}", count, DAY)

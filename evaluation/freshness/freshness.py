@@ -17,10 +17,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from assay.core.counted_nouns import amount
-from assay.staleness.facts import Missing, Traffic
 from assay.staleness.report import Report, report_from_json
 from assay.staleness.report import look as read_signals
-from assay.staleness.signal import FRESH, STALE, UNKNOWN, WARN, Finding
+from assay.staleness.signal import FRESH, STALE, UNKNOWN, WARN, Finding, Missing, Traffic
 from evaluation.freshness.facts import JUDGED_AT_ONCE, LATER, Looked, Watch, facts_of
 from evaluation.models import FreshnessCheck, FreshnessReading
 from judgments.events.events import emit
@@ -186,7 +185,7 @@ def check(snapshot: Snapshot, read: Read, *, actor: User | None) -> FreshnessChe
         created_by=actor,
     )
     sentence = f"{actor or 'the server'} checked the freshness of {snapshot}: {word_of(read.report)}"
-    audit.record("freshness.check", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+    audit.record("freshness.check", sentence, actor=actor, target=snapshot)
     stale = WORDS[STALE]
     if word_of(read.report) == stale and (before is None or word_of(report_from_json(before, UNREAD)) != stale):
         emit(

@@ -11,10 +11,11 @@ from django.db import transaction
 from django.urls import reverse
 
 from assay.core.errors import NotValid
+from assay.core.unjudged import DEPTH
 from assay.staleness import actions, rank_eval
 from assay.staleness.actions import ACTIONS, Action, Pair
 from assay.staleness.changed_documents import changed_documents
-from assay.staleness.facts import DEPTH, Facts, Known, Missing
+from assay.staleness.signal import Facts, Known, Missing
 from assay.staleness.unjudged_documents import first_ones
 from evaluation.freshness.facts import Looked, Watch
 from judgments.jobs import jobs

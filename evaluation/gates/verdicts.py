@@ -12,9 +12,9 @@ from django.urls import reverse
 from assay.core.errors import Conflict, NotValid
 from evaluation.models import GateVerdict
 from judgments.events.events import emit
-from judgments.labels.snapshot_files import FILES
 from judgments.models import Collection, CollectionEvent, Snapshot, User, audit
 from judgments.models.fields import duplicates_raise
+from judgments.models.snapshot import FILES
 from judgments.snapshots import snapshots
 from pooling.models import Run
 
@@ -40,8 +40,7 @@ def record(
     known = collection.gate_verdicts.filter(client_id=client_id).first()
     if known is not None:
         return known, False
-    labels = next(entry["sha256"] for entry in snapshot.manifest["files"] if entry["path"] == FILES["trec-qrels"])
-    if qrels_sha256 != labels:
+    if qrels_sha256 != snapshot.entry(FILES["trec-qrels"])["sha256"]:
         message = f"This verdict was computed with other labels than those of snapshot {snapshot}. Pull it again."
         raise NotValid(message, "qrels")
     if passed != all(rule["passed"] for rule in rules):

@@ -17,7 +17,7 @@ from evaluation.models import GateVerdict
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import state
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import get_page
 
 HIDDEN = "hidden while you rate"
@@ -57,7 +57,9 @@ def _listing(hidden: set[int]) -> Listing:
             Column("created_at", "Recorded", order="created_at", style="nowrap"),
         ),
         search=("candidate", "baseline", "label", "snapshot__name"),
-        choices=() if hidden else (Choice("passed", "Verdict", "passed", [("True", "passed"), ("False", "failed")]),),
+        choices=()
+        if hidden
+        else (ChoiceFilter("passed", "Verdict", "passed", [("True", "passed"), ("False", "failed")]),),
         order="-created_at",
     )
 

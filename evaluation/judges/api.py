@@ -12,8 +12,8 @@ from assay.core.errors import NotFound
 from evaluation.effects.round_runs import METRIC
 from evaluation.judges import estimates, judge_effect
 from evaluation.judges.views.estimates import half_of
-from judgments.machines.calibration import calibration
-from judgments.machines.judge_runs import kinship
+from judgments.machines.calibration import calibration, cost
+from judgments.machines.judge_runs import judge_settings
 from judgments.machines.judge_runs.api import OfJudge
 from judgments.machines.judge_runs.serializers import KinBody
 from judgments.web.endpoints import call
@@ -107,13 +107,13 @@ class JudgeEffect(OfJudge):
         metric = self.request.query_params.get("metric") or METRIC
         effect = judge_effect.effect(self.judge, self.round, self.user, metric=metric)
         # The models that were called, and the model names that they reported.
-        models = [*kinship.models_of(self.judge), *calibration.money(self.judge, self.round).models]
+        models = [*judge_settings.models_of(self.judge), *cost.money(self.judge, self.round).models]
         return Response(
             {
                 "metric": effect.metric,
                 "tau": effect.tau,
                 "why": effect.why,
-                "kin": [asdict(one) for one in kinship.kin_in(self.round.collection, *models)],
+                "kin": [asdict(one) for one in judge_settings.kin_in(self.round.collection, *models)],
                 "effect": None if effect.biases is None else effect.biases.as_json(),
             }
         )

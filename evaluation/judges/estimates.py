@@ -25,7 +25,7 @@ from judgments.models import Judge, Round
 from pooling.models import Run
 
 if TYPE_CHECKING:
-    from assay.estimators.human_machine_mean import Estimate
+    from assay.estimators.human_machine_mean import HumanMachineMean
     from assay.estimators.stratified_mean import Stratified
 
 DAY = 24 * 3600
@@ -40,8 +40,8 @@ class Both:
     """Estimates for one run by both methods."""
 
     run: str
-    ppi: Estimate
-    stratified: Estimate
+    ppi: HumanMachineMean
+    stratified: HumanMachineMean
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,7 @@ class Effect:
 def effect(judge: Judge, round_: Round, viewer: Any, *, metric: str = METRIC) -> Effect:
     """Score the collection's runs by human labels and by the judge's labels."""
     bound = metric_named(metric, round_)
-    hidden = set(
-        grade_visibility.pairs_with_hidden_grades(viewer, round_).values_list("query__query_id", "document__doc_id")
-    )
+    hidden = grade_visibility.hidden_keys_of_round(viewer, round_)
     people = calibration.labels_of(round_)
     machine = calibration.grades_of(judge, round_, among=people)
     both = (people.keys() & machine.keys()) - hidden

@@ -8,9 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.core.counted_nouns import amount
-from judgments.charts.charts import Bar, Chart, Stroke, Words, shade, traffic_line
+from judgments.charts.charts import (
+    LONGEST_NAME,
+    Bar,
+    Chart,
+    Stroke,
+    Words,
+    shade,
+    short_name,
+    short_names,
+    traffic_line,
+)
 from judgments.charts.intervals import MOST_ROWS, NAME, ROW, WIDTH, more
-from judgments.charts.names import LONGEST_NAME, short_name, short_names
 from judgments.charts.plots import Axis
 
 FLOOR = 56

@@ -228,7 +228,7 @@ def scores_card(look: Look) -> Card:
     )
 
 
-def _leader_in_words(scorings: list[Scoring], rows: list[intervals.Estimate], left_out: frozenset[str]) -> str:
+def _leader_in_words(scorings: list[Scoring], rows: list[intervals.NamedInterval], left_out: frozenset[str]) -> str:
     """Return the difference between the first two runs, and whether it is significant."""
     if len(rows) < 2:
         return ""
@@ -246,11 +246,11 @@ def _leader_in_words(scorings: list[Scoring], rows: list[intervals.Estimate], le
     return f"{lead}: {verdict}. Compare them query by query."
 
 
-def estimates(scorings: list[Scoring], metric: str = METRIC) -> list[intervals.Estimate]:
+def estimates(scorings: list[Scoring], metric: str = METRIC) -> list[intervals.NamedInterval]:
     """Return the runs' means under a metric, best first, without runs that have no mean."""
     scores = [(scoring, score) for scoring in scorings for score in scoring.scores.all() if score.metric == metric]
     rows = [
-        intervals.Estimate(scoring.run.name, score.mean, score.low, score.high)
+        intervals.NamedInterval(scoring.run.name, score.mean, score.low, score.high)
         for scoring, score in scores
         if score.mean is not None
     ]

@@ -8,11 +8,12 @@ from typing import Any
 
 from django.db.models import Count, Q, Sum
 
+from assay.coefficients.gate import GateAnswer
 from evaluation.freshness import freshness
 from evaluation.models import Scoring
 from evaluation.scoring.stored_scores import scorings_of
 from judgments.agreement import agreement_summary, conflicts, round_report
-from judgments.agreement.agreement_summary import AgreementSummary, GateAnswer
+from judgments.agreement.agreement_summary import AgreementSummary
 from judgments.guidelines import guidelines
 from judgments.models import (
     Collection,

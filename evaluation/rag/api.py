@@ -413,7 +413,7 @@ class Critic(OfCritic):
     def post(self, body: dict[str, Any]) -> Response:
         """With `dry_run`, return the estimate; otherwise start a job that stays within its caps."""
         provider = rows_called(self.collection.providers.all(), [body["provider"]], "provider", "provider")[0]
-        choice = critics.Choice(provider, body["model"], body["metrics"])
+        choice = critics.CriticSettings(provider, body["model"], body["metrics"])
         if body["dry_run"]:
             return self.respond(CriticEstimateBody, critics.look(self.sample_set, choice).as_json())
         caps = {name: body[name] for name in ("cap_usd", "cap_calls")}

@@ -36,7 +36,7 @@ LOOKED_AT = 200
 
 
 @dataclass(frozen=True)
-class Choice:
+class CriticSettings:
     """A model of a provider, and the metrics that ask it."""
 
     provider: Provider
@@ -46,20 +46,17 @@ class Choice:
     def parsed(self) -> list[Metric]:
         """Return the metrics."""
         if self.provider.offered(self.model) is None:
-            message = f"{self.provider} does not offer the model {self.model!r}."
-            raise NotValid(message, {"model": message})
+            raise NotValid(f"{self.provider} does not offer the model {self.model!r}.", "model")
         by_label = {metric.label: metric for metric in parse_metrics(self.metrics)}
         if wrong := [label for label, metric in by_label.items() if asking(metric) is None]:
-            message = f"{wrong[0]} does not use a critic. Add it under “Metrics and slices”."
-            raise NotValid(message, {"metrics": message})
+            raise NotValid(f"{wrong[0]} does not use a critic. Add it under “Metrics and slices”.", "metrics")
         if not 0 < len(by_label) <= MOST_METRICS:
-            message = f"Enter 1 to {MOST_METRICS} metrics that use a critic, for example {METRICS[0]}."
-            raise NotValid(message, {"metrics": message})
+            raise NotValid(f"Enter 1 to {MOST_METRICS} metrics that use a critic, for example {METRICS[0]}.", "metrics")
         return list(by_label.values())
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate(CostEstimate):
+class CriticCost(CostEstimate):
     """The estimated cost of a critic, extrapolated from the samples that were read."""
 
     systems: int
@@ -67,7 +64,7 @@ class Estimate(CostEstimate):
     known: int
 
 
-def look(sample_set: RagSampleSet, choice: Choice) -> Estimate:
+def look(sample_set: RagSampleSet, choice: CriticSettings) -> CriticCost:
     """Estimate the cost of a critic without making calls."""
     metrics, systems = choice.parsed(), list(sample_set.systems.active())
     calls = LedgerCalls(sample_set, accounts.endpoint(choice.provider, choice.model))
@@ -84,7 +81,7 @@ def look(sample_set: RagSampleSet, choice: Choice) -> Estimate:
     def scaled(pair: tuple[int, int]) -> tuple[int, int]:
         return round(pair[0] * times), round(pair[1] * times)
 
-    return Estimate(
+    return CriticCost(
         systems=len(systems),
         samples=len(index),
         known=round(plan.known * times),
@@ -107,15 +104,14 @@ def _evaluate(
 
 @transaction.atomic
 def start(
-    sample_set: RagSampleSet, choice: Choice, *, cap_usd: float | None, cap_calls: int | None, actor: User
+    sample_set: RagSampleSet, choice: CriticSettings, *, cap_usd: float | None, cap_calls: int | None, actor: User
 ) -> RagCriticRun:
     """Start a job in which a critic scores the answers of all systems of a set. It becomes the critic of the
     scorecards.
     """
     machine_runs.check_caps(cap_usd, cap_calls, of="A critic needs")
     metrics = choice.parsed()
-    if cap_usd is not None:
-        machine_runs.check_price(choice.provider, choice.model)
+    machine_runs.check_prices(cap_usd, (choice.provider, choice.model))
     RagSampleSet.objects.select_for_update(of=("self",)).get(pk=sample_set.pk)
     before = critic_of(sample_set)
     if before is not None and not machine_runs.is_over(before):
@@ -166,8 +162,7 @@ def go_on(
     if not machine_runs.is_over(current):
         raise Conflict(f"The {run} is running. Pause it first.")
     provider = _provider(current)
-    if (current.cap_usd if cap_usd is None else cap_usd) is not None:
-        machine_runs.check_price(provider, current.model)
+    machine_runs.check_prices(current.cap_usd if cap_usd is None else cap_usd, (provider, current.model))
     machine_runs.change(current, cap_usd, cap_calls)
     _record("go_on", f"{actor} resumed the {current} of {current.sample_set}", current, actor)
     _queue(current, actor)
@@ -194,7 +189,7 @@ def _queue(run: RagCriticRun, actor: User | None, *, woken: int = 0) -> None:
 
 
 def _record(verb: str, sentence: str, run: RagCriticRun, actor: User, **detail: Any) -> None:
-    audit.record(f"rag.critic_{verb}", sentence, actor=actor, collection=run.collection, target=run, **detail)
+    audit.record(f"rag.critic_{verb}", sentence, actor=actor, target=run, **detail)
 
 
 class _AskingCalls(LedgerCalls):
@@ -241,7 +236,7 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
         calls = _ask_all(work, run)
     ended = calls.ended or Ended("done", "", 0, 0)
     try:
-        machine_runs.close(run, ended.end, ended.message, leave_alone=ended.leave_alone, page="the critic page")
+        machine_runs.close(run, ended, page="the critic page")
     finally:
         scorecards.queue(run.sample_set, actor=run.created_by)
     return {"end": ended.end, "said": ended.message, "answered": calls.attempt.done}

@@ -127,10 +127,10 @@ class CriticForm(AssayForm):
         self.fields["model"].choices = list(models_of(list(self._providers.values())))
 
     @property
-    def choice(self) -> critics.Choice:
+    def choice(self) -> critics.CriticSettings:
         """Return the model and the metrics."""
         uuid, _, model = self.cleaned_data["model"].partition(APART)
-        return critics.Choice(self._providers[uuid], model, [self.cleaned_data["metrics"]])
+        return critics.CriticSettings(self._providers[uuid], model, [self.cleaned_data["metrics"]])
 
     @property
     def caps(self) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def start(
 ) -> list[Round]:
     """Create one draft round per dimension over the answers of the systems."""
     if not systems:
-        raise NotValid("Choose at least one system.", {"systems": "Choose at least one system."})
+        raise NotValid("Choose at least one system.", "systems")
     index = list(sample_set.samples.all())
     chosen = index if samples is None or samples >= len(index) else Random(seed).sample(index, samples)  # noqa: S311
     questions = {

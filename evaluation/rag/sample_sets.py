@@ -17,7 +17,7 @@ from django.http import FileResponse, HttpRequest
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, Conflict, NotAllowed, NotValid
-from assay.core.ids import id_fault, storable
+from assay.core.ids import storable
 from assay.core.run import stem
 from assay.formats.json_lines import dump
 from assay.rag import samples_jsonl
@@ -29,6 +29,7 @@ from evaluation.models import RagOutput, RagSample, RagSampleSet, RagSystem
 from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
 from judgments.jobs import storage
 from judgments.models import Collection, Snapshot, Upload, User
+from judgments.models.fields import checked_name
 from judgments.snapshots import snapshots
 from judgments.web import access
 from judgments.web.downloads import CONTENT_TYPES, disposition
@@ -241,17 +242,9 @@ def add(
 
 def free_name(collection: Collection, wanted: str) -> str:
     """Return the name if no other sample set has it."""
-    name = checked_name(wanted, "samples")
+    name = checked_name(wanted.strip()[:120] or "samples")
     if collection.rag_sample_sets.filter(name=name).exists():
         raise Conflict(f"Another sample set is called {name}. Choose another name, for example {name[:110]}-2.")
-    return name
-
-
-def checked_name(wanted: str, default: str) -> str:
-    """Return a name that can be stored."""
-    name = wanted.strip()[:120] or default
-    if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
     return name
 
 

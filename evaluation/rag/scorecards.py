@@ -67,7 +67,7 @@ def metric_labels(names: Iterable[str], collection: Collection) -> list[str]:
         else:
             message = message or _model_fault(metric, collection)
     if message:
-        raise NotValid(message, {"metrics": message})
+        raise NotValid(message, "metrics")
     return list(by_label)
 
 
@@ -121,14 +121,13 @@ def change(sample_set: RagSampleSet, *, metrics: Sequence[str], slices: Sequence
     if unknown := [label for label in slices if label not in sample_set.labels]:
         known = ", ".join(sample_set.labels) or "none"
         message = f"The samples have no label {unknown[0]!r} that can form slices. Available labels: {known}."
-        raise NotValid(message, {"slices": message})
+        raise NotValid(message, "slices")
     if len(slices) > MOST_SLICES:
-        message = f"A scorecard has at most {MOST_SLICES} slices."
-        raise NotValid(message, {"slices": message})
+        raise NotValid(f"A scorecard has at most {MOST_SLICES} slices.", "slices")
     sample_set.settings = {**sample_set.settings, "metrics": labels, "slices": list(slices)}
     sample_set.save(update_fields=["settings"])
     sentence = f"{actor} started scoring the RAG systems of {sample_set}"
-    audit.record("rag.score", sentence, actor=actor, collection=sample_set.collection, target=sample_set)
+    audit.record("rag.score", sentence, actor=actor, target=sample_set)
     return queue(sample_set, actor=actor)
 
 

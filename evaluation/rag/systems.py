@@ -16,9 +16,10 @@ from assay.rag.reader import MISSING, align
 from assay.rag.records import EvaluationSample, SystemOutputs
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagSystem
 from evaluation.rag import sample_sets, scorecards
-from evaluation.rag.sample_sets import checked_name, sample_set_for
+from evaluation.rag.sample_sets import sample_set_for
 from judgments.imports.kinds import Checked, ImportKind, stored_as
 from judgments.models import Collection, Upload, User, audit
+from judgments.models.fields import checked_name
 from judgments.web import access
 
 EXCERPT = 300
@@ -143,7 +144,7 @@ def add(
     try:
         aligned = align([EvaluationSample(one.sample_id, one.query) for one in samples], outputs, missing, name)  # type: ignore[arg-type]
     except NotValid as error:
-        raise NotValid(f"{error}.", {"missing": f"{error}."}) from error
+        raise NotValid(f"{error}.", "missing") from error
     made = RagSystem.objects.create(
         collection=sample_set.collection,
         sample_set=sample_set,
@@ -181,7 +182,7 @@ def add(
 
 
 def _free_name(sample_set: RagSampleSet, wanted: str) -> str:
-    name = checked_name(wanted, "system")
+    name = checked_name(wanted.strip()[:120] or "system")
     if sample_set.systems.filter(name=name).exists():
         raise Conflict(
             f"{sample_set} already has a system called {name}. Choose another name, for example {name[:110]}-2."
@@ -201,7 +202,7 @@ def set_baseline(system: RagSystem, *, actor: User) -> None:
     system.save(update_fields=["baseline"])
     names = {"before": str(before) if before else None, "after": str(system)}
     sentence = f"{actor} made {system} the baseline of {system.sample_set}"
-    audit.record("rag.set_baseline", sentence, actor=actor, collection=system.collection, target=system, **names)
+    audit.record("rag.set_baseline", sentence, actor=actor, target=system, **names)
 
 
 def system_for(user: Any, collection: Collection, uuid: Any) -> RagSystem:

@@ -10,10 +10,9 @@ from assay.core.errors import NotValid
 from evaluation.effects.round_runs import answering_tables
 from evaluation.freshness import freshness
 from evaluation.models import Score
-from evaluation.scoring import scoring, stored_scores
+from evaluation.scoring import scoring
 from evaluation.scoring.scoring import usual_metrics
 from judgments.jobs.single_flight import compute_once, hashed_key
-from judgments.labels.snapshot_files import qrels_of
 from judgments.models import Collection, Pair, Round, Snapshot
 from pooling.models import Run
 
@@ -76,7 +75,7 @@ def metrics_of(snapshot: Snapshot) -> list[str]:
     from assay.metrics.metric import parse_metrics
 
     rows = Score.objects.filter(scoring__snapshot=snapshot)
-    known = stored_scores.in_order(rows.values_list("metric", flat=True).distinct()) or usual_metrics(snapshot)
+    known = scoring.in_order(rows.values_list("metric", flat=True).distinct()) or usual_metrics(snapshot)
     return [bound.name for bound in parse_metrics(known) if bound.metric.mean == "arithmetic"]
 
 
@@ -137,7 +136,7 @@ def _visible_labels(snapshot: Snapshot, withheld: frozenset[str]) -> Qrels:
     """Return the labels that the reader may see."""
     from assay.core.qrels import Qrels
 
-    labels = qrels_of(snapshot)
+    labels = snapshot.qrels()
     if not withheld:
         return labels
     left = Qrels.from_dict({query: grades for query, grades in labels.to_dict().items() if query not in withheld})

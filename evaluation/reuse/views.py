@@ -17,10 +17,8 @@ from evaluation.reuse import reuse as reusability
 from evaluation.scoring import leaderboard
 from evaluation.scoring.metric_values import signed
 from evaluation.scoring.scoring import relevant_from
-from judgments.charts.chart_files import FORMS, picture
-from judgments.charts.charts import PHONE, Chart, Stroke, Words, whole_ticks
+from judgments.charts.charts import FORMS, PHONE, Chart, Stroke, Words, picture, short_name, whole_ticks
 from judgments.charts.intervals import dot, levels, line_of
-from judgments.charts.names import short_name
 from judgments.charts.plots import Axis, Layer, Plot, ranges
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots

@@ -298,8 +298,7 @@ class History(InCollection):
         known = history.metrics_of(self.collection)
         metric = request.query_params.get("metric", "") or next(iter(known), leaderboard.HEADLINE)
         if known and metric not in known:
-            message = f"No scores exist for {metric}. Metrics with scores: {', '.join(known)}."
-            raise NotValid(message, {"metric": message})
+            raise NotValid(f"No scores exist for {metric}. Metrics with scores: {', '.join(known)}.", "metric")
         run = history.chosen_run(self.collection, request.query_params.get("run", ""))
         points = history.points_for(request.user, self.collection, metric, MOST_SNAPSHOTS)
         body: dict[str, Any] = history.as_json(metric, points, run)

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from judgments.charts.charts import Chart, Stroke, Words
-from judgments.charts.intervals import MOST_ROWS, Estimate, axis_over, dot, levels, more, whisker
-from judgments.charts.names import short_name, short_names
+from judgments.charts.charts import Chart, Stroke, Words, short_name, short_names
+from judgments.charts.intervals import MOST_ROWS, NamedInterval, axis_over, dot, levels, more, whisker
 from judgments.charts.plots import Axis, Layer, Names, Plot, ranges
 
 WIDTH = 320.0
@@ -26,7 +25,7 @@ LONGEST_SNAPSHOT = 60
 
 
 def tier_rows(
-    tiers: Sequence[tuple[str, Sequence[Estimate]]], label: str, metric: str = "", most: int = MOST_ROWS
+    tiers: Sequence[tuple[str, Sequence[NamedInterval]]], label: str, metric: str = "", most: int = MOST_ROWS
 ) -> Chart:
     """Draw the runs with their intervals under each tier's name, all on one axis."""
     shown = [(words, estimates[:most]) for words, estimates in tiers]
@@ -54,7 +53,7 @@ def tier_rows(
 
 def over_time(
     snapshots: Sequence[str],
-    runs: Mapping[str, Sequence[Estimate | None]],
+    runs: Mapping[str, Sequence[NamedInterval | None]],
     label: str,
     here: str = "",
     metric: str = "",
@@ -88,7 +87,7 @@ def over_time(
     return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=WIDE, plot=plot)
 
 
-def _line(axis: Axis, points: Sequence[tuple[float, Estimate] | None], here: bool) -> list[Stroke]:
+def _line(axis: Axis, points: Sequence[tuple[float, NamedInterval] | None], here: bool) -> list[Stroke]:
     """Draw a run's line with dots and whiskers, with gaps where the run has no scores."""
     path, strokes = "", []
     before = None

@@ -13,9 +13,9 @@ from django.core.cache import cache
 from assay.core.errors import NotFound
 from evaluation.freshness import freshness
 from evaluation.models import Score
-from evaluation.scoring.stored_scores import in_order, scorings_of
+from evaluation.scoring.scoring import in_order
+from evaluation.scoring.stored_scores import scorings_of
 from judgments.labels import grade_visibility
-from judgments.labels.snapshot_files import qrels_of
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots
 from pooling.models import Run
@@ -200,7 +200,7 @@ def _compared(before: Snapshot, after: Snapshot, left_out: Some[str]) -> Change:
 
 
 def _visible_labels(snapshot: Snapshot, left_out: Some[str]) -> dict[str, Mapping[str, float]]:
-    labels = qrels_of(snapshot).to_dict()
+    labels = snapshot.qrels().to_dict()
     return {query_id: grades for query_id, grades in labels.items() if query_id not in left_out}
 
 

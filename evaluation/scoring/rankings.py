@@ -36,7 +36,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Place:
+class RankedDocument:
     """One rank of one run.
 
     ``grade`` is None for an unjudged document; ``elsewhere`` holds its ranks in the other runs.
@@ -62,7 +62,7 @@ class Ranking:
     """The first ranks of one run for one query."""
 
     run: Run
-    places: list[Place]
+    places: list[RankedDocument]
     returned: int
 
     @property
@@ -79,7 +79,7 @@ class Answers:
     """All runs' rankings for one query, and the relevant documents that no run ranks high."""
 
     rankings: list[Ranking]
-    missed: list[Place]
+    missed: list[RankedDocument]
     judged: int
     top: int  # the highest grade of the snapshot's scale
 
@@ -118,12 +118,12 @@ def answers(
     known = {row.doc_id: row for row in rows}
     moves = _moves(*full.values()) if len(full) == 2 else {}
 
-    def place(rank: int, doc_id: str, own: int | None = None) -> Place:
+    def place(rank: int, doc_id: str, own: int | None = None) -> RankedDocument:
         document, grade = known.get(doc_id), grades.get(doc_id)
         others = tuple((run.name, _rank(firsts[run.pk], doc_id)) for run in runs if run.pk != own)
         title, uuid = (document.title or doc_id, str(document.uuid)) if document else (doc_id, "")
         known_grade = None if grade is None or doc_id in hidden else int(grade)
-        return Place(rank, doc_id, title, uuid, known_grade, others, doc_id in hidden, moves.get(doc_id))
+        return RankedDocument(rank, doc_id, title, uuid, known_grade, others, doc_id in hidden, moves.get(doc_id))
 
     rankings = [
         Ranking(run, [place(rank, doc_id, run.pk) for rank, doc_id in enumerate(firsts[run.pk], 1)], len(full[run.pk]))

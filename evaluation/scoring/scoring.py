@@ -1,31 +1,32 @@
 """Score runs against a snapshot and store the results, at once or as a background job.
 
 The snapshot's own qrels file and the run's own file go through ``evaluation.evaluate``, the same function that ``assay
-evaluate`` calls on exported files, so page and command line show the same numbers.
+evaluate`` calls on exported files, so page and command line show the same numbers. The sampling design is read from the
+queries file that was frozen with the labels: tiers and weights that change later change no score.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from django.db import transaction
+from django.db.models import Q
 from django.urls import reverse
 
-from assay.core.counted_nouns import amount
+from assay.core.counted_nouns import agree, amount
 from assay.core.errors import AssayError, NotValid
 from evaluation.models import Score, Scoring
-from evaluation.scoring.snapshot_design import drawn
-from evaluation.scoring.stored_scores import REASONS, SEED, SUMMARY, in_order
 from judgments.jobs import jobs
-from judgments.labels.snapshot_files import qrels_of
-from judgments.models import Collection, Job, Snapshot, User, audit
+from judgments.models import Collection, Job, Query, QuerySample, Snapshot, User, audit
 from pooling.models import Run
 from pooling.runs import runs as stored_runs
 
 if TYPE_CHECKING:
-    from assay.scoring.results import RunScores
+    from assay.formats.row_types import QueryRow
+    from assay.scoring.results import RunScores, SamplingDesign
 
 
 def relevant_from(snapshot: Snapshot) -> int:
@@ -53,12 +54,17 @@ def with_threshold(name: str, threshold: int) -> str:
 
 LEVEL = 0.95
 METHOD = "percentile"
+SEED = 0
+# The fields of a summary that are database columns.
+SUMMARY = ("mean", "queries", "low", "high", "weighted", "weighted_low", "weighted_high", "effective_queries")
+REASONS = ("reason", "weighted_reason")
 MOST_NAMED = 6
 # Every metric needs ten thousand draws per run for its interval; a longer list is a mistake or an attack.
 MOST_METRICS = 40
 MOST_WRITTEN = 5_000
 # Diagnostics that are stored per metric; those of metrics that are not scored again stay.
 BY_METRIC = ("ties_at", "bounds")
+UNTIERED = "no tier"
 
 
 def score_runs(
@@ -97,7 +103,7 @@ def measure(
     metrics = metric_names(metrics)
     from assay.scoring.evaluate import evaluate
 
-    qrels = qrels_of(snapshot)
+    qrels = snapshot.qrels()
     sampling = drawn(snapshot, qrels.query_ids)
     # In blocks, because each run holds a value per query and metric.
     files = [stored_runs.opened(run) for run in runs]
@@ -113,8 +119,83 @@ def measure(
             run.pk: _keep(snapshot, run, scores, evaluation.query_ids, actor, design, how) for run, scores in each
         }
         if sentence:
-            audit.record("scoring.score_runs", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+            audit.record("scoring.score_runs", sentence, actor=actor, target=snapshot)
     return [scorings[run.pk] for run in runs]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The sampling design behind the scores, with a note."""
+
+    design: SamplingDesign
+    judged: int
+    weighted: int
+    drawn: int
+    reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the design as it is stored with the scores."""
+        return {"judged": self.judged, "weighted": self.weighted, "drawn": self.drawn, "reason": self.reason}
+
+
+def drawn(snapshot: Snapshot, query_ids: Iterable[str]) -> Drawn:
+    """Return the weights and tiers of a snapshot's judged queries."""
+    from assay.scoring.results import SamplingDesign, strata_of_rows
+
+    rows = {row.query_id: row for row in snapshot.queries()}
+    wanted = list(query_ids)
+    judged, query_count = [rows[query_id] for query_id in wanted if query_id in rows], len(wanted)
+    weights = {row.query_id: row.weight or 0.0 for row in judged if _is_weighted(row)}
+    probabilities = {row.query_id: row.probability or 0.0 for row in judged if row.query_id in weights}
+    tiers = {row.query_id: row.tier or UNTIERED for row in judged} if any(row.tier for row in judged) else {}
+    whole = len(weights) == query_count and any(weights.values())
+    reason = "" if whole else _why(query_count, len(weights))
+    strata, outside = strata_of_rows(judged)
+    if outside and whole:
+        whole, reason = (
+            False,
+            f"query {outside[0]} belongs to no stratum but others do, so its share of the traffic is unknown",
+        )
+    design = SamplingDesign(
+        weights=weights if whole else {},
+        probabilities=probabilities if whole else {},
+        tiers=tiers if len(tiers) == query_count else {},
+        by_tier=bool(tiers),
+        **(strata if whole else {}),
+    )
+    return Drawn(design, query_count, len(weights), _how_many(snapshot, rows), reason)
+
+
+def _is_weighted(row: QueryRow) -> bool:
+    return row.weight is not None and bool(row.probability)
+
+
+def _how_many(snapshot: Snapshot, query_ids: Iterable[str]) -> int:
+    """Return the number of queries in the draws that the snapshot's queries came from."""
+    queries = Query.objects.filter(collection=snapshot.collection)
+    own = queries.filter(query_id__in=list(query_ids))
+    samples = QuerySample.objects.filter(Q(queries__in=own) | Q(places__query__in=own)).distinct()
+    return queries.filter(Q(sample__in=samples) | Q(places__sample__in=samples)).distinct().count()
+
+
+def _why(judged: int, weighted: int) -> str:
+    if not weighted:
+        return "the queries have no weight and inclusion probability; draw them from a query log to get both"
+    if weighted < judged:
+        lacking = judged - weighted
+        return (
+            f"{lacking:,} of {amount(judged, 'judged query', 'judged queries')} "
+            f"{agree(lacking, 'has', 'have')} no weight or probability"
+        )
+    return "all weights are 0"
+
+
+def in_order(metrics: Iterable[str]) -> list[str]:
+    """Sort metrics: default metrics first, then by name."""
+    from assay.metrics import DEFAULT_METRICS
+
+    known = set(metrics)
+    return [name for name in DEFAULT_METRICS if name in known] + sorted(known - set(DEFAULT_METRICS))
 
 
 def used_last(collection: Collection) -> dict[str, Any]:
@@ -156,7 +237,7 @@ def check(snapshot: Snapshot, runs: Sequence[Run], level: float, method: str) ->
         message = (
             f"Snapshot {snapshot} contains grades of answers, but runs rank documents. Choose a snapshot of documents."
         )
-        raise NotValid(message, {"snapshot": message})
+        raise NotValid(message, "snapshot")
     from assay.scoring.intervals import METHODS
 
     if not 0 < level < 1:
@@ -194,7 +275,7 @@ def metric_names(written: str | Sequence[str] | None) -> list[str] | None:
 
 
 def _not_these(message: str) -> NotValid:
-    return NotValid(message, {"metrics": message})
+    return NotValid(message, "metrics")
 
 
 def names_of(runs: Sequence[Run]) -> str:
@@ -267,7 +348,7 @@ def score_later(
     title = f"Score {len(runs):,} run{'' if len(runs) == 1 else 's'} on {snapshot}"
     with transaction.atomic():
         sentence = f"{actor} started scoring {names_of(runs)} on {snapshot}"
-        audit.record("scoring.score_later", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+        audit.record("scoring.score_later", sentence, actor=actor, target=snapshot)
         return jobs.start("score", title=title, parameters=parameters, collection=snapshot.collection, actor=actor)
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.models import Score
 from evaluation.scoring.metric_values import chance
-from evaluation.scoring.snapshot_design import drawn
-from evaluation.scoring.stored_scores import SEED, mean_kind
+from evaluation.scoring.scoring import SEED, drawn
+from evaluation.scoring.stored_scores import mean_kind
 from judgments.jobs.single_flight import compute_once
 from judgments.models import Snapshot
 

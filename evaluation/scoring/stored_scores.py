@@ -6,7 +6,7 @@ The writers are those of ``assay evaluate``, so files from the server and from t
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +14,15 @@ from django.db.models import Prefetch
 
 from assay.core.unjudged import unjudged_share
 from evaluation.models import Score, Scoring
+from evaluation.scoring.scoring import REASONS, SEED, SUMMARY, drawn, in_order
 from judgments.models import Snapshot
-from judgments.snapshots import snapshots
+from judgments.models.snapshot import FILES
 
 if TYPE_CHECKING:
     from assay.metrics.metric import MeanKind
     from assay.scoring.results import Evaluation, RunScores, Summary
     from assay.scoring.score_files import ScoreReport
 
-SEED = 0
-# The fields of a summary that are database columns.
-SUMMARY = ("mean", "queries", "low", "high", "weighted", "weighted_low", "weighted_high", "effective_queries")
-REASONS = ("reason", "weighted_reason")
 # The diagnostics of a run that do not depend on grades; ranges of means would reveal the means themselves.
 WITHOUT_GRADES = (
     "rows",
@@ -100,7 +97,6 @@ def _sum_up(snapshot: Snapshot, scores: Sequence[Score], level: float, method: s
 
     from assay.metrics.metric import parse_metrics
     from assay.scoring.results import summarize, summarize_tiers
-    from evaluation.scoring.snapshot_design import drawn
 
     ids = sorted({query_id for score in scores for query_id in score.per_query}, key=str.encode)
     values = np.array([_column(score, ids) for score in scores], dtype=np.float64).reshape(len(scores), len(ids)).T
@@ -140,14 +136,6 @@ def metrics_of(scorings: Sequence[Scoring]) -> list[str]:
     return in_order({score.metric for scoring in scorings for score in scoring.scores.all()})
 
 
-def in_order(metrics: Iterable[str]) -> list[str]:
-    """Sort metrics: default metrics first, then by name."""
-    from assay.metrics import DEFAULT_METRICS
-
-    known = set(metrics)
-    return [name for name in DEFAULT_METRICS if name in known] + sorted(known - set(DEFAULT_METRICS))
-
-
 def report_of(snapshot: Snapshot, scorings: Sequence[Scoring], *, per_query: bool = True) -> ScoreReport:
     """Return the scores with their provenance, as the writers of `assay.scoring.results` need them."""
     from assay.metrics.metric import parse_metrics
@@ -155,7 +143,7 @@ def report_of(snapshot: Snapshot, scorings: Sequence[Scoring], *, per_query: boo
 
     metrics = metrics_of(scorings)
     bound = {name: parse_metrics(name)[0] for name in metrics}
-    entry = next(entry for entry in snapshot.manifest["files"] if entry["path"] == snapshots.FILES["trec-qrels"])
+    entry = snapshot.entry(FILES["trec-qrels"])
     qrels = {"path": entry["path"], "sha256": entry["sha256"]}
     qrels |= {"queries": snapshot.summary["queries"], "judgments": snapshot.summary["labels"]}
     return ScoreReport(

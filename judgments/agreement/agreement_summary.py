@@ -15,17 +15,15 @@ from typing import Any
 
 from assay.coefficients.gate import GateAnswer, decide
 from judgments.agreement import round_report
-from judgments.agreement.round_report import AT_ONCE, BOOTSTRAP, Look, events
-from judgments.labels.grade_visibility import LEAST_PAIRS, pairs_with_hidden_grades, too_few_pairs
+from judgments.agreement.round_report import AT_ONCE, Look, events
+from judgments.labels.grade_visibility import LEAST_PAIRS, pairs_with_hidden_grades, too_few_pairs, without_hidden
 from judgments.models import Judgment, Pair, Query, Round, User
 from judgments.rounds import settings
-
-__all__ = ["GateAnswer", "answer", "of_report", "set_gate"]
 
 
 def answer(round_: Round) -> GateAnswer:
     """Check the round's current agreement against its gate."""
-    return of_report(round_, round_report.exact(round_)["agreement"])
+    return of_report(round_, agreement(round_))
 
 
 def of_report(round_: Round, agreement: dict[str, Any]) -> GateAnswer:
@@ -40,22 +38,15 @@ def set_gate(round_: Round, *, coefficient: str, threshold: float, actor: User) 
     return settings.change(round_, changes, actor=actor)
 
 
-def agreement(round_: Round, *, bootstrap: int = BOOTSTRAP, seed: int = 0) -> dict[str, Any]:
+def agreement(round_: Round) -> dict[str, Any]:
     """Return the current agreement of the round in the format of ``assay agreement --format json``."""
-    if (bootstrap, seed) == (BOOTSTRAP, 0):
-        report: dict[str, Any] = round_report.exact(round_)["agreement"]
-        return report
-    from assay.coefficients import agreement_report
-    from judgments.agreement.grade_tables import planned_grades
-
-    table = planned_grades(round_).table
-    return agreement_report(table, tuple(round_.scale.values()), bootstrap=bootstrap, seed=seed).as_json()
+    report: dict[str, Any] = round_report.exact(round_)["agreement"]
+    return report
 
 
 def grade_pairs(round_: Round, *, viewer: User) -> dict[tuple[int, int], int]:
     """Count how often two raters gave a pair these two grades, lower first, without hidden pairs."""
-    hidden = pairs_with_hidden_grades(viewer, round_)
-    rows = Judgment.objects.counted().planned().of_round(round_).exclude(pair__in=hidden)
+    rows = without_hidden(Judgment.objects.counted().planned().of_round(round_), viewer, round_)
     given: dict[int, list[int]] = defaultdict(list)
     for pair_id, grade in rows.order_by().values_list("pair_id", "grade"):
         given[pair_id].append(grade)

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
-from assay.aggregation.rules import RULES
+from assay.aggregation import RULES
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotValid
 from judgments.agreement import conflicts, resolutions

@@ -220,4 +220,4 @@ def check_reason(reason: str) -> None:
     """Refuse a reason that is too long."""
     if len(reason) > LONGEST_REASON:
         problem = f"The reason has {len(reason):,} characters. The limit is {LONGEST_REASON:,}. Shorten it."
-        raise NotValid(problem, {"reason": problem})
+        raise NotValid(problem, "reason")

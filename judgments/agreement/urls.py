@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from judgments.agreement import api, bulk_api
+from judgments.agreement import api
 from judgments.agreement.views import agreement, by_rule, conflict, conflicts, keyboard
 from judgments.agreement.views import conflict as resolutions
 
@@ -25,10 +25,10 @@ api_urlpatterns = [
     path("rounds/<uuid:uuid>/agreement/", api.Agreement.as_view()),
     path("rounds/<uuid:uuid>/rejudge/", api.Rejudge.as_view()),
     path("rounds/<uuid:uuid>/conflicts/", api.Conflicts.as_view()),
-    path("rounds/<uuid:uuid>/conflicts/by-rule/", bulk_api.ByRule.as_view()),
-    path("rounds/<uuid:uuid>/conflicts/by-rule/<uuid:act>/undo/", bulk_api.UndoByRule.as_view()),
-    path("rounds/<uuid:uuid>/resolutions/", bulk_api.Resolutions.as_view()),
-    path("rounds/<uuid:uuid>/resolutions/<uuid:client_id>/undo/", bulk_api.UndoResolution.as_view()),
+    path("rounds/<uuid:uuid>/conflicts/by-rule/", api.ByRule.as_view()),
+    path("rounds/<uuid:uuid>/conflicts/by-rule/<uuid:act>/undo/", api.UndoByRule.as_view()),
+    path("rounds/<uuid:uuid>/resolutions/", api.Resolutions.as_view()),
+    path("rounds/<uuid:uuid>/resolutions/<uuid:client_id>/undo/", api.UndoResolution.as_view()),
     path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/resolve/", api.Resolve.as_view()),
     path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/settle/", api.Settle.as_view()),
     path("rounds/<uuid:uuid>/unrateable/", api.Unrateable.as_view()),

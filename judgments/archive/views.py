@@ -14,7 +14,7 @@ from judgments.hooks import ARCHIVE_KINDS
 from judgments.models import Collection
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import errors_as_messages, form_page, get_page
 
 ARCHIVED = Listing(
@@ -27,7 +27,7 @@ ARCHIVED = Listing(
     ),
     search=("name",),
     choices=(
-        Choice(
+        ChoiceFilter(
             "kind",
             "Kind",
             "kind",

@@ -7,13 +7,18 @@ view box 320 wide, so that text stays between 11 and 14 px at every width that a
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, takewhile
+
+from django.http import HttpResponse
+from django.template.loader import render_to_string
+from django.utils.text import slugify
 
 from assay.core.counted_nouns import amount
-from judgments.charts.names import short_names
 from judgments.charts.plots import EMPTY, Axis, Layer, Names, Plot
+from judgments.web.downloads import attachment, json_file
 
 WIDTH = 320
 # The width of a chart on a phone at which its text is still readable; text that does not fit is placed elsewhere.
@@ -253,3 +258,47 @@ def _round(value: float) -> float:
 def shade(grade: int, top: int) -> int:
     """Return which of the four shades a grade has on a scale up to ``top``."""
     return round(3 * grade / max(top, 3 if top > 1 else 1)) if grade > 0 else 0
+
+
+LONGEST_NAME = 13
+
+
+def short_name(name: str, longest: int = LONGEST_NAME) -> str:
+    """Cut a name in its middle so that it fits next to its bar; run names often differ only at the end."""
+    tail = max(1, (longest - 1) * 5 // 12)
+    return name if len(name) <= longest else f"{name[: longest - 1 - tail]}…{name[-tail:]}"
+
+
+def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
+    """Cut the names of one chart so that they fit; where they would become equal, drop their common beginning and
+    end."""
+    cut = [short_name(name, longest) for name in names]
+    if len(set(cut)) == len(set(names)):
+        return cut
+    begin = _alike(names)
+    end = _alike([name[begin:][::-1] for name in names])
+    shortened = [f"{'…' * bool(begin)}{name[begin : len(name) - end]}{'…' * bool(end)}" for name in names]
+    return [short_name(name, longest) for name in shortened]
+
+
+def _alike(names: Sequence[str]) -> int:
+    """Return the length of the common beginning, in whole words."""
+    place = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False)))
+    while place and names[0][place - 1].isalnum():
+        place -= 1
+    return place
+
+
+# Values of the parameter ``format``; a page with several charts puts the name of the chart before them.
+VEGA_LITE = "vl.json"
+FORMS = ("svg", VEGA_LITE)
+# Characters that XML cannot contain, even escaped; names are user input.
+FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+
+
+def picture(chart: Chart, name: str, form: str = "svg") -> HttpResponse:
+    """Return the chart as a Vega-Lite specification if the form is one, otherwise as SVG in one color for print."""
+    if form.endswith(VEGA_LITE):
+        return json_file(f"{slugify(name)}.vl", chart.plot.vega_lite(chart.label))
+    body = render_to_string("judgments/charts/picture.svg", {"chart": chart})
+    return attachment(f"{slugify(name)}.svg", FORBIDDEN.sub("\ufffd", body))

@@ -9,8 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from judgments.charts.charts import Bar, Chart, Stroke, Words
-from judgments.charts.names import LONGEST_NAME, short_names
+from judgments.charts.charts import LONGEST_NAME, Bar, Chart, Stroke, Words, short_names
 from judgments.charts.plots import Axis, Layer, Names, Plot, ranges
 
 WIDTH = 240
@@ -19,7 +18,7 @@ MOST_ROWS = 5
 ROW = 15
 
 
-class Estimate(NamedTuple):
+class NamedInterval(NamedTuple):
     """A named value with an optional interval."""
 
     name: str
@@ -31,7 +30,7 @@ class Estimate(NamedTuple):
         return {"run": self.name, value: self.value, "low": self.low, "high": self.high}
 
 
-def axis_over(estimates: Iterable[Estimate], start: float, end: float, title: str = "") -> Axis:
+def axis_over(estimates: Iterable[NamedInterval], start: float, end: float, title: str = "") -> Axis:
     """Return an axis that covers all values and intervals."""
     ends = [end for one in estimates for end in (one.value, one.low, one.high) if end is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
@@ -56,7 +55,7 @@ def whisker(axis: Axis, low: float | None, high: float | None, y: float, cap: fl
     return [Stroke(f"M{ends[0]},{y:g}H{ends[1]}{caps}", "line")]
 
 
-def leaders(estimates: Sequence[Estimate], label: str, unit: str, most: int = MOST_ROWS) -> Chart:
+def leaders(estimates: Sequence[NamedInterval], label: str, unit: str, most: int = MOST_ROWS) -> Chart:
     """Return the means with their intervals, at most this many, with the first one marked."""
     shown = estimates[:most]
     axis = axis_over(shown, NAME + 4, WIDTH - 6, unit)
@@ -98,7 +97,7 @@ def more(rows: Sequence[object], y: float, most: int = MOST_ROWS) -> list[Words]
     return [Words(0, y, f"and {left} more", kind="mute")] if left > 0 else []
 
 
-def row_dot(axis: Axis, one: Estimate, best: bool, baseline: float | None = None) -> Chart:
+def row_dot(axis: Axis, one: NamedInterval, best: bool, baseline: float | None = None) -> Chart:
     """Return one row of a leaderboard: grid, interval, mean, and a dashed line at the reference value."""
     grid = "".join(f"M{axis.at(tick)},0v20" for tick in axis.ticks())
     strokes = [Stroke(grid, "grid")] if grid else []

@@ -151,4 +151,4 @@ def _plain(fields: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _odd(message: str) -> NotValid:
-    return NotValid(message, {"result_template": message})
+    return NotValid(message, "result_template")

@@ -13,7 +13,7 @@ from judgments.models import Collection, Document, Pair, Query
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import state
-from judgments.web.lists import Choice, Listing, answer, how_many
+from judgments.web.lists import ChoiceFilter, Listing, answer, how_many
 from judgments.web.pages import get_page
 
 
@@ -39,7 +39,7 @@ DOCUMENTS = Listing(
     ),
     search=("doc_id", "title"),
     choices=(
-        Choice(
+        ChoiceFilter(
             "content",
             "Content",
             _with_content,

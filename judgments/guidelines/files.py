@@ -75,8 +75,7 @@ def read(content: bytes, name: str = "The file") -> GuidelineFile:
         problem = f"{name} is not valid UTF-8 at byte {error.start + 1}. Save the file as UTF-8."
         raise NotValid(problem, "file") from error
     if len(parsed.markdown) > LONGEST:
-        problem = f"{name} has {len(parsed.markdown):,} characters. The limit is {LONGEST:,}. Shorten it."
-        raise NotValid(problem, "file")
+        raise NotValid(f"{name} has {len(parsed.markdown):,} characters. The limit is {LONGEST:,}. Shorten it.", "file")
     return parsed
 
 

@@ -178,12 +178,10 @@ def add_version(
             "The guidelines are empty.", {"markdown": "Write instructions for raters, or start from the template."}
         )
     if len(text) > LONGEST:
-        problem = f"The text has {len(text):,} characters. The limit is {LONGEST:,}. Shorten it."
-        raise NotValid(problem, "markdown")
+        raise NotValid(f"The text has {len(text):,} characters. The limit is {LONGEST:,}. Shorten it.", "markdown")
     last = latest(collection)
     if last is not None and last.sha256 == GuidelinesVersion.hash_of(text):
-        problem = f"The text is identical to version {last.number}. Change it first."
-        raise NotValid(problem, "markdown")
+        raise NotValid(f"The text is identical to version {last.number}. Change it first.", "markdown")
     number = (GuidelinesVersion.objects.filter(collection=collection).aggregate(top=Max("number"))["top"] or 0) + 1
     with duplicates_raise(Conflict("Another user has just added a version. Read it before you add yours.")):
         version = GuidelinesVersion.objects.create(
@@ -195,7 +193,7 @@ def add_version(
         )
     examples.mark(written, version)
     sentence = f"{actor} added guidelines {version}"
-    audit.record("guidelines.add_version", sentence, actor=actor, collection=collection, target=version, number=number)
+    audit.record("guidelines.add_version", sentence, actor=actor, target=version, number=number)
     rates = User.objects.filter(invitations__round__collection=collection, invitations__left_at__isnull=True)
     raters = list(rates.filter(memberships__collection=collection).distinct())
     if number > 1 and raters:

@@ -233,8 +233,7 @@ class Imports(Rows):
         content = checked(ChunksSent, body)
         session = upload_sessions.session_for(self.request.user, self.collection, content["upload"])
         if session.kind != self.kind:
-            message = f"This upload is of the kind {session.kind}. Post it to the address of its kind."
-            raise NotValid(message, "upload")
+            raise NotValid(f"This upload is of the kind {session.kind}. Post it to the address of its kind.", "upload")
         if session.outcome is not None:
             return Response(session.outcome["body"], status=session.outcome["status"])
         options = checked(self.reading, {**self.request.query_params.dict(), **body})
@@ -475,10 +474,7 @@ class OneQuery(InCollection):
         change."""
         query, change = self._query(), self.read_body(QueryChange)
         if len(change) != 1 or change.get("confirm") is False:
-            raise NotValid(
-                "Send exactly one of narrative, draft and confirm.",
-                "narrative",
-            )
+            raise NotValid("Send exactly one of narrative, draft and confirm.", "narrative")
         if "draft" in change:
             query = narratives.save_draft(query, text=change["draft"], actor=self.user)
         elif "narrative" in change:

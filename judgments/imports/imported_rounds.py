@@ -17,7 +17,6 @@ from django.utils import timezone
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
-from assay.core.ids import id_fault
 from assay.formats.quepid.book_json import Book, BookRating
 from assay.formats.row_types import DocumentRow, RatingRow
 from judgments.documents.answers import questions_of
@@ -25,8 +24,7 @@ from judgments.guidelines.guidelines import add_version, latest
 from judgments.imports.documents import add_documents, hash_of, stubs_for
 from judgments.imports.kinds import Checked, Finding, ImportKind
 from judgments.imports.qrels import queries_for
-from judgments.imports.queries import being_judged
-from judgments.imports.text_keys import with_query_ids
+from judgments.imports.queries import being_judged, with_query_ids
 from judgments.models import (
     Adjudication,
     Collection,
@@ -41,6 +39,7 @@ from judgments.models import (
     User,
     audit,
 )
+from judgments.models.fields import checked_name
 from judgments.models.round import DEFAULT_GRADES
 from judgments.rating import pair_state
 from judgments.rounds.settings import make_scale
@@ -131,9 +130,7 @@ def store(
 ) -> dict[str, Any]:
     """Create the closed round with its raters, judgments and resolutions; add queries that the file has text for."""
     book = next((row.book for row in checked.rows if isinstance(row, BookRating)), Book())
-    name = str(options.get("name") or book.name or upload.filename).strip()[:120]
-    if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
+    name = checked_name(str(options.get("name") or book.name or upload.filename).strip()[:120])
     if collection.rounds.filter(name=name).exists():
         raise Conflict(f"Another round is already called {name}. Choose another name.")
     rows: Sequence[RatingRow] = checked.rows

@@ -113,4 +113,4 @@ def _id(number: int, row: Mapping[str, Any], name: str) -> str:
 
 def _refusal(number: int, what: str) -> NotValid:
     message = f"Row {number} of the list cannot be read: {what}."
-    return NotValid(message, {"file": message})
+    return NotValid(message, "file")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from assay.core.errors import Conflict, NotValid
-from assay.core.ids import id_fault
+from assay.core.errors import Conflict
 from assay.formats.row_types import LabelRow, RatingRow
 from judgments.documents.answers import questions_of
 from judgments.imports.documents import stubs_for
 from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
-from judgments.imports.text_keys import with_query_ids
+from judgments.imports.queries import with_query_ids
 from judgments.models import Collection, ImportedLabel, LabelSource, Query, Upload, User
+from judgments.models.fields import checked_name
 from judgments.queries import groups
 from judgments.web.access import LEADS
 
@@ -51,9 +51,7 @@ def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
     """Create the source with its labels; add queries that the file has text for."""
-    name = str(options.get("name") or upload.filename).strip()[:200]
-    if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
+    name = checked_name(str(options.get("name") or upload.filename).strip()[:200])
     if collection.label_sources.filter(name=name).exists():
         raise Conflict(f"Another label source is already called {name}. Choose another name.")
     source = LabelSource.objects.create(

@@ -1,22 +1,23 @@
-"""Import of queries: find new queries and those that conflict with existing ones, and store them."""
+"""Import of queries: find new ones and conflicts, store them, and match queries of files that have only a text."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import count
+from typing import Any, TypeVar
 
 from django import forms
 
 from assay.core.redaction import redact
 from assay.formats.queries import PERSONAL
-from assay.formats.row_types import QueryRow
+from assay.formats.row_types import LabelRow, QueryRow, RatingRow, RunRow
 from judgments.imports.kinds import Checked, Finding, ImportKind
-from judgments.imports.text_keys import with_query_ids
 from judgments.models import Collection, Place, Query, Round, Stratum, Upload, User
 from judgments.queries import groups
 from judgments.queries.narratives import LONGEST
-from judgments.rating import language_changes
+from judgments.rating.pair_state import follow_languages
 from judgments.web.access import LEADS
 
 # Columns that a file can change in an existing query. Its text never changes, because people have judged it.
@@ -89,7 +90,7 @@ def store(
             setattr(query, name, value)
     moved = [query for query in changed if query.language != before[query.pk]]
     Query.objects.bulk_update(changed, [*FILLABLE, "stratum"], batch_size=500)
-    language_changes.follow(moved)
+    follow_languages(moved)
     _add_places(checked.rows, {query.query_id: query for query in (*new, *changed)}, strata)
     groups.note(collection)
     return {"rows": len(checked.rows), "new": len(new), "changed": len(changed)}
@@ -199,3 +200,35 @@ QUERIES = ImportKind(
     asks=(REDACT,),
     questions=questions,
 )
+
+
+Row = TypeVar("Row", LabelRow, QueryRow, RatingRow, RunRow)
+
+
+def with_query_ids(collection: Collection, rows: Sequence[Row]) -> tuple[Sequence[Row], list[Finding]]:
+    """Give each row without a query id of its own the id of the query with the same text, or an unused id."""
+    texts = list(dict.fromkeys(row.query for row in rows if row.by_text))
+    if not texts:
+        return rows, []
+    known = dict(collection.queries.values_list("query_id", "text"))
+    alike: dict[str, list[str]] = defaultdict(list)
+    for query_id, text in sorted(known.items()):
+        alike[text].append(query_id)
+    taken = known.keys() | {row.query_id for row in rows if not row.by_text}
+    free = (query_id for number in count(1) if (query_id := f"q{number:03d}") not in taken)
+    ids = {text: alike[text][0] if text in alike else next(free) for text in texts}
+    doubtful = {text for text in texts if len(alike.get(text, ())) > 1}
+    findings = [_two_queries(row, alike[row.query]) for row in rows if row.by_text and row.query in doubtful]
+    usable = [row for row in rows if not (row.by_text and row.query in doubtful)]
+    return [replace(row, query_id=ids[row.query]) if row.by_text else row for row in usable], findings
+
+
+def _two_queries(row: LabelRow | QueryRow | RatingRow | RunRow, query_ids: Sequence[str]) -> Finding:
+    return Finding(
+        row.line,
+        "E17",
+        f"{row.query} {getattr(row, 'doc_id', '')}".strip(),
+        f"the queries {', '.join(query_ids[:5])} have the text “{row.query}”",
+        "not stored",
+        "Use a file with query ids, such as a ratings CSV, or change one of the queries.",
+    )

@@ -30,7 +30,7 @@ from judgments.models import Collection, Job, LabelSource, Upload
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.downloads import attachment
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.middleware import check_quota, takes_files
 from judgments.web.pages import finish, form_page, get_page, post_action
 from judgments.web.posted_values import uuid_of
@@ -195,7 +195,7 @@ ISSUES = Listing(
         Column("code", "Code", order="code", style="id"),
     ),
     search=("raw", "what", "code"),
-    choices=(Choice("severity", "Severity", "severity", [("error", "errors"), ("warning", "warnings")]),),
+    choices=(ChoiceFilter("severity", "Severity", "severity", [("error", "errors"), ("warning", "warnings")]),),
     order="line",
     mark=lambda problem: problem.severity,
     stacked=True,
@@ -349,7 +349,7 @@ LABEL_SOURCES = Listing(
         Column("sha256", "SHA-256", show=lambda source: f"{source.sha256[:12]}…", style="id"),
     ),
     search=("name",),
-    choices=(Choice("kind", "Kind", "kind", LabelSource.Kind.choices),),
+    choices=(ChoiceFilter("kind", "Kind", "kind", LabelSource.Kind.choices),),
     order="-created_at",
 )
 

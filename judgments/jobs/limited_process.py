@@ -29,13 +29,15 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
 from itertools import chain
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from django.conf import settings
 
 from assay.core.errors import AssayError, BeyondLimits
 from judgments.jobs import process_values
-from judgments.web.concurrency_limit import Turns
+
+if TYPE_CHECKING:
+    from judgments.web.middleware import Turns
 
 # Limit the threads of readers, because each thread reserves some of the limited address space.
 ENVIRONMENT = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
@@ -210,6 +212,8 @@ def small() -> Limits:
 @cache
 def turns() -> Turns:
     """Return the limiter of readers in this process; a request that gets no turn soon leaves its file to a job."""
+    from judgments.web.middleware import Turns  # which imports models, but `serve` is imported before Django is set up
+
     return Turns(AT_ONCE, waiting=WAITING, seconds=WAITING_SECONDS)
 
 

@@ -1,16 +1,14 @@
-"""Page and API routes of jobs."""
+"""Page and API routes of views."""
 
 from django.urls import path
 
-from judgments.jobs import api
-from judgments.jobs.views import jobs
-from judgments.jobs.views import jobs as activity
+from judgments.jobs import api, views
 
 urlpatterns = [
-    path("c/<slug:slug>/activity/", activity.activity, name="activity"),
-    path("c/<slug:slug>/jobs/", jobs.job_list, name="jobs"),
-    path("jobs/<uuid:uuid>/", jobs.job, name="job"),
-    path("jobs/<uuid:uuid>/cancel/", jobs.cancel, name="job_cancel"),
+    path("c/<slug:slug>/activity/", views.activity, name="activity"),
+    path("c/<slug:slug>/jobs/", views.job_list, name="jobs"),
+    path("jobs/<uuid:uuid>/", views.job, name="job"),
+    path("jobs/<uuid:uuid>/cancel/", views.cancel, name="job_cancel"),
 ]
 
 api_urlpatterns = [

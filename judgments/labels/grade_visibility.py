@@ -7,15 +7,16 @@ applies across rounds: a pair of a closed round can be in an open round again, w
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
 from judgments.labels import carried_labels, group_labels
 from judgments.models import Collection, CollectionEvent, Judgment, Pair, Round, Slot
 from judgments.web.access import STAFF, role_in
 
 Key = tuple[str, str]
+Row = TypeVar("Row", bound=Model)
 
 # Below this number of pairs, a reader could compute a hidden grade from an agreement coefficient, even a rounded one.
 LEAST_PAIRS = 1_000
@@ -41,6 +42,11 @@ def pairs_with_hidden_grades(reader: Any, round_: Round) -> QuerySet[Pair]:
         here |= Q(pk__in=_by_another_name(round_, hidden))
         matches = here if matches is None else matches | here
     return Pair.objects.none() if matches is None else round_.pairs.filter(matches)
+
+
+def without_hidden(rows: QuerySet[Row], reader: Any, round_: Round) -> QuerySet[Row]:
+    """Return the rows about those pairs of a round whose grades the reader may see."""
+    return rows.exclude(pair__in=pairs_with_hidden_grades(reader, round_).values("pk"))
 
 
 def grades_visible(reader: Any, pair: Pair) -> bool:

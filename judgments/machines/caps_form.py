@@ -35,8 +35,9 @@ def in_calls() -> forms.IntegerField:
     )
 
 
-def planted_in_all(label: str, help_text: str) -> forms.IntegerField:
+def planted_in_all(help_text: str) -> forms.IntegerField:
     """Return the field for the total number of probes when a run resumes."""
+    label = "Total prompt-injection probes"
     return forms.IntegerField(label=label, required=False, min_value=0, max_value=MOST_CANARIES, help_text=help_text)
 
 

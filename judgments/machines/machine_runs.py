@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotValid
+from assay.llm.providers.question_run import Ended
 from judgments.jobs import jobs
 from judgments.models import BattleRun, JudgeRun, MachineRun, Provider, User
 
@@ -91,12 +92,12 @@ def attempt(run: MachineRun) -> Iterator[None]:
         raise
 
 
-def close(run: MachineRun, end: str, message: str, *, leave_alone: float, page: str) -> None:
+def close(run: MachineRun, ended: Ended, *, page: str) -> None:
     """Record how the calls ended."""
-    state = ENDS[end]
-    record_end(run, state, message, leave_alone=leave_alone)
+    state = ENDS[ended.end]
+    record_end(run, state, ended.message, leave_alone=ended.leave_alone)
     if state in FAILED:
-        raise AssayError(f"{message}. Answers received so far are stored. Resume the run on {page}.")
+        raise AssayError(f"{ended.message}. Answers received so far are stored. Resume the run on {page}.")
 
 
 def record_end(run: MachineRun, state: str, message: str, *, leave_alone: float = 0.0) -> None:
@@ -127,14 +128,15 @@ def check_caps(cap_usd: float | None, cap_calls: int | None, *, of: str) -> None
         raise NotValid("The cap is out of range.", {"cap_calls": f"Enter a number of calls from 1 to {MOST_CALLS:,}."})
 
 
-def check_price(provider: Provider, model: str) -> None:
-    """Refuse a cap in dollars for a model without a price."""
-    known = provider.offered(model)
-    if known is not None and known["price_in"] is None:
-        message = (
-            f"{provider} has no price for {model}. Add a price on the provider's page, or set only a cap in calls."
-        )
-        raise NotValid(message, {"cap_usd": message})
+def check_prices(cap_usd: float | None, *models: tuple[Provider, str]) -> None:
+    """Refuse a cap in dollars for models without a price."""
+    for provider, model in models if cap_usd is not None else ():
+        known = provider.offered(model)
+        if known is not None and known["price_in"] is None:
+            message = (
+                f"{provider} has no price for {model}. Add a price on the provider's page, or set only a cap in calls."
+            )
+            raise NotValid(message, "cap_usd")
 
 
 def check_canaries(number: int) -> None:

@@ -195,8 +195,7 @@ def _keep_a_lead(membership: Membership) -> None:
 def known_role(role: str) -> None:
     """Refuse an unknown role."""
     if role not in Role.values:
-        problem = f"Unknown role {role!r}. Known roles: {', '.join(Role.values)}."
-        raise NotValid(problem, "role")
+        raise NotValid(f"Unknown role {role!r}. Known roles: {', '.join(Role.values)}.", "role")
 
 
 def _on_record(verb: str, sentence: str, actor: Any, collection: Collection, user: User, **detail: Any) -> None:

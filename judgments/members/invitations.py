@@ -40,8 +40,7 @@ def invite(collection: Collection, *, actor: User, username: str, role: str) -> 
             _record("ask", sentence, actor, invitation, before=before, after=role)
         return invitation
     if collection.member_invitations.count() >= MOST_WAITING:
-        message = f"{MOST_WAITING} invitations are pending. Withdraw some first."
-        raise NotValid(message, "username")
+        raise NotValid(f"{MOST_WAITING} invitations are pending. Withdraw some first.", "username")
     invitation = MemberInvitation.objects.create(collection=collection, username=name, role=role, created_by=actor)
     _record("ask", f"{actor} invited {name} as {role}", actor, invitation, role=role)
     return invitation

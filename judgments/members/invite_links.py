@@ -96,7 +96,7 @@ def make(
     where = f"round {round_}" if round_ else collection.name
     whom = f" for {link.meant_for}" if link.meant_for else ""
     sentence = f"{actor} created an invitation link{whom} for a {role} of {where}"
-    audit.record("invite_links.make", sentence, actor=actor, collection=collection, target=link, days=days, role=role)
+    audit.record("invite_links.make", sentence, actor=actor, target=link, days=days, role=role)
     return link, text
 
 

@@ -23,9 +23,11 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -34,6 +36,7 @@ from assay.core.counted_nouns import amount
 from assay.core.errors import Busy, TooMany
 from judgments.models import LoginTries, User, audit
 from judgments.web.client_address import PERIODS, address_of
+from judgments.web.middleware import Turns
 
 LOG_IN, API, OLD_PASSWORD, TOKENS = "login page", "API", "password page", "token page"
 
@@ -188,3 +191,21 @@ def _address_limits(address: str) -> dict[str, Limit]:
         site = ipaddress.ip_network(address).supernet(new_prefix=SITE_PREFIX)
         limits[key_of("site", str(site))] = Limit(SITE_FACTOR * free, SITE_FACTOR * per_second)
     return limits
+
+
+@cache
+def password_turns() -> Turns:
+    """Return this process's limit on hashes of passwords; one takes 100 MB on purpose, and anyone can request it."""
+    return Turns(settings.PASSWORD_HASHES, waiting=20, seconds=10.0)
+
+
+class Argon2InTurn(Argon2PasswordHasher):
+    """Django's Argon2 hasher with a limit on concurrent hashes per process (``PASSWORD_HASHES``)."""
+
+    def encode(self, *args: Any) -> str:
+        with password_turns().turn():
+            return super().encode(*args)
+
+    def verify(self, *args: Any) -> bool:
+        with password_turns().turn():
+            return super().verify(*args)

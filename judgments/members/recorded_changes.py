@@ -52,13 +52,13 @@ def declare(
 
 
 @transaction.atomic
-def withdraw(declaration: Declaration, *, actor: User, note: str = "") -> Declaration:
+def withdraw(declaration: Declaration, *, actor: User) -> Declaration:
     """Withdraw a recorded change; both rows stay."""
     again = Conflict("This change was already withdrawn.")
     if declaration.withdraws_id is not None or Declaration.objects.filter(withdraws=declaration).exists():
         raise again
     with duplicates_raise(again):
-        row = _take_back(declaration, actor, note)
+        row = _take_back(declaration, actor)
     _keep_newest_embedding(declaration.collection)
     sentence = f"{actor} withdrew a recorded change: {declaration}"
     audit.record("declarations.withdraw", sentence, actor=actor, collection=declaration.collection, target=row)
@@ -88,7 +88,7 @@ def put_embedding_date(collection: Collection, when: datetime | None, actor: Use
         put(collection, kind=Kind.EMBEDDING, happened_at=when, actor=actor, note="entered in the settings")
 
 
-def _take_back(row: Declaration, actor: User | None, note: str) -> Declaration:
+def _take_back(row: Declaration, actor: User | None, note: str = "") -> Declaration:
     return Declaration.objects.create(
         collection_id=row.collection_id,
         kind=row.kind,

@@ -1,10 +1,8 @@
 """Models of the judgments app: who judged what, and the final label of each pair."""
 
-from judgments.models.api_use import ApiCalls, IdempotentRequest
 from judgments.models.audit import AuditRow
-from judgments.models.declaration import Declaration
 from judgments.models.document import Document
-from judgments.models.event import CollectionEvent, Delivery, Webhook
+from judgments.models.event import CollectionEvent, Delivery, Notice, NoticePreference, Webhook
 from judgments.models.fields import Among
 from judgments.models.gold import GoldPair, Probe, ProbeAnswer
 from judgments.models.job import Job
@@ -20,9 +18,16 @@ from judgments.models.machines.machine import (
     Provider,
     ProviderCall,
 )
-from judgments.models.members.collection import Collection, Grant, InviteLink, MemberInvitation, Membership, Role
-from judgments.models.members.user import ApiToken, LoginTries, User
-from judgments.models.notice import Notice, NoticePreference
+from judgments.models.members.collection import (
+    Collection,
+    Declaration,
+    Grant,
+    InviteLink,
+    MemberInvitation,
+    Membership,
+    Role,
+)
+from judgments.models.members.user import ApiCalls, ApiToken, IdempotentRequest, LoginTries, User
 from judgments.models.pair import Adjudication, Example, Handout, Judgment, Pair, Slot
 from judgments.models.query import Place, Query, QueryGroup, QuerySample, RefusedProposal, Stratum
 from judgments.models.round import Grade, GuidelinesVersion, Round, RoundRater, RoundReport, Scale, Tally

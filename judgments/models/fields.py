@@ -23,6 +23,9 @@ from django.db.models.lookups import In
 from django.db.models.sql import Query
 from django.db.models.sql.compiler import SQLCompiler
 
+from assay.core.errors import NotValid
+from assay.core.ids import id_fault
+
 
 @CharField.register_lookup
 @IntegerField.register_lookup
@@ -115,6 +118,13 @@ def duplicates_raise(problem: Exception) -> Iterator[None]:
             yield
     except IntegrityError as error:
         raise problem from error
+
+
+def checked_name(name: str) -> str:
+    """Return a name that follows the rules of ids, which can stand in any file."""
+    if fault := id_fault(name):
+        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
+    return name
 
 
 class PublicModel(models.Model):

@@ -1,16 +1,34 @@
-"""Snapshots: frozen labels with their provenance and hash."""
+"""Snapshots: frozen labels with their provenance, hash and stored files."""
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from django.core.files.storage import default_storage
 from django.db import models
 
+from assay.core.errors import AssayError, NotFound
 from judgments.models.fields import EventModel, EventQuerySet, Named, PublicModel, unique
 from judgments.models.members.collection import Collection
 from judgments.models.members.user import User
 from judgments.models.round import Round
 
+if TYPE_CHECKING:
+    from assay.core.qrels import Qrels
+    from assay.formats.row_types import QueryRow
+
+MANIFEST = "manifest.json"
+# The bundle's file for each export format of assay.formats.
+FILES = {
+    "trec-qrels": "qrels.txt",
+    "judgment-list": "judgments.json",
+    "queries-csv": "queries.csv",
+    "queries-tsv": "queries.tsv",
+    "ratings-csv": "ratings.csv",
+    "document-hashes-csv": "document-hashes.csv",
+}
 # Column 2 of a snapshot's qrels: where a label comes from.
 HUMAN, MACHINE, IMPORTED, CARRIED = "0", "1", "2", "3"
 
@@ -49,3 +67,35 @@ class Snapshot(Named, PublicModel, EventModel):
     def of_answers(self) -> bool:
         """Whether the labels are of answers of RAG systems."""
         return self.rounds.exclude(dimension="").exists()
+
+    def entry(self, path: str) -> dict[str, Any]:
+        """Return the manifest's entry for a file: path, size and hash."""
+        entries = (entry for entry in self.manifest["files"] if entry["path"] == path)
+        if (entry := next(entries, None)) is None:
+            raise NotFound(f"This snapshot has no file {path}.")
+        return entry
+
+    def read_file(self, path: str) -> bytes:
+        """Return one stored file, after checking it against the manifest."""
+        expected = None if path == MANIFEST else self.entry(path)["sha256"]
+        with default_storage.open(f"{self.folder}/{path}", "rb") as file:
+            body: bytes = file.read()
+        if expected is not None and hashlib.sha256(body).hexdigest() != expected:
+            raise AssayError(
+                f"{path} of snapshot {self} changed after freezing: its hash differs. Restore the file from a backup."
+            )
+        return body
+
+    def qrels(self) -> Qrels:
+        """Return the labels."""
+        from assay.formats.trec_qrels import load_qrels
+
+        path = FILES["trec-qrels"]
+        return load_qrels(self.read_file(path), path=f"{self}/{path}")
+
+    def queries(self) -> Sequence[QueryRow]:
+        """Return the queries that were frozen with the labels."""
+        from assay.formats.queries import read_written
+
+        path = FILES["queries-csv"]
+        return read_written(self.read_file(path), path)

@@ -20,8 +20,7 @@ from django.urls import reverse
 from judgments.hooks import PAGES, SEARCHES, Search
 from judgments.models import AuditRow, Collection, Membership, Round
 from judgments.models.fields import FirstWords
-from judgments.navigation.pages import EVERYBODY
-from judgments.navigation.routes import pages_of
+from judgments.navigation.pages import EVERYBODY, pages_of
 from judgments.web import access
 
 # Results per kind.

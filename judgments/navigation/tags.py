@@ -1,4 +1,4 @@
-"""Template tags of the navigation: menu, collections, breadcrumbs, help, tabs of a round."""
+"""Template tags of the navigation: menu, collections, breadcrumbs, help, unread notices, tabs of a round."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from judgments.hooks import PAGES, ROUND_TABS, PageEntry
 from judgments.models import Collection, Round
 from judgments.navigation import help as docs
 from judgments.navigation import search
-from judgments.navigation.pages import COLLECTION, CONTENT, EVALUATION, MACHINES
-from judgments.navigation.routes import address, arguments, pages_of
+from judgments.navigation.pages import COLLECTION, CONTENT, EVALUATION, MACHINES, address, arguments, pages_of
+from judgments.notices import notices
 from judgments.web import access
 
 register = template.Library()
@@ -123,3 +123,8 @@ def round_tabs(context: Context, round_: Round, role: str) -> dict[str, Any]:
         here = PAGES[here].parent
     tabs = [tab for tab in ROUND_TABS if role in tab.roles and tab.shown(round_)]
     return {"main": [tab for tab in tabs if tab.main], "more": [tab for tab in tabs if not tab.main], "here": here}
+
+
+@register.simple_tag
+def unread_notices(user: Any) -> int:
+    return notices.unread(user)

@@ -101,7 +101,7 @@ def request_address(user: User, address: str) -> None:
         send_mail("Confirm your e-mail address", body, None, [address])
     except (OSError, SMTPException) as error:
         message = "The mail server did not accept the e-mail. Check the address, or try again later."
-        raise NotValid(message, {"email": message}) from error
+        raise NotValid(message, "email") from error
 
 
 def address_of(token: str, user: User) -> str | None:

@@ -18,7 +18,7 @@ from judgments.notices import notices, preferences
 from judgments.notices.preferences import Wish
 from judgments.web.columns import Column
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import finish, form_page, get_page, post_action
 
 
@@ -44,13 +44,13 @@ def _list(request: HttpRequest) -> Listing:
         ),
         search=("text", "event__collection__name"),
         choices=(
-            Choice(
+            ChoiceFilter(
                 "state",
                 "State",
                 lambda rows, value: rows.filter(read_at__isnull=value == "unread"),
                 [("unread", "unread"), ("read", "read")],
             ),
-            Choice("kind", "Kind", "event__kind", [(kind.name, kind.title) for kind in KINDS.values()]),
+            ChoiceFilter("kind", "Kind", "event__kind", [(kind.name, kind.title) for kind in KINDS.values()]),
         ),
         order="-created_at",
         stacked=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -18,12 +19,12 @@ from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Judgment, Pair, Query, Round, RoundRater, Slot
 from judgments.progress.api import ProgressBody
 from judgments.progress.progress import progress as progress_of
-from judgments.rounds.views.rounds import frame, to_invite
+from judgments.rounds.views import frame, to_invite
 from judgments.web import access
-from judgments.web.columns import Column
+from judgments.web.columns import QUERY_COLUMN, Column
 from judgments.web.downloads import attachment
 from judgments.web.figures import grade
-from judgments.web.lists import Choice, Listing, answer, how_many
+from judgments.web.lists import ChoiceFilter, Listing, answer, how_many
 from judgments.web.pages import get_page
 
 FILLED = Slot.objects.filter(pair=OuterRef("pk"), filled_by__isnull=False)
@@ -66,15 +67,7 @@ PAIRS = Listing(
     noun=("pair", "pairs"),
     columns=(
         Column("position", "Position", order="position", numeric=True, value=lambda pair: pair.position + 1),
-        Column(
-            "query",
-            "Query",
-            order="query__text",
-            value="query.text",
-            url=("query", "round.collection.slug", "query.uuid"),
-            head=True,
-            style="clip",
-        ),
+        replace(QUERY_COLUMN, url=("query", "round.collection.slug", "query.uuid")),
         Column("grades", "Grades", value=_grades_in_file, show=_grades),
         Column(
             "filled",
@@ -96,7 +89,9 @@ PAIRS = Listing(
         Column("doc_id", "Document id", order="document__doc_id", value="document.doc_id", style="id"),
     ),
     search=("query__text", "query__query_id", "document__title", "document__doc_id"),
-    choices=(Choice("ratings", "Ratings", _by_fullness, [("none", "none yet"), ("some", "some"), ("all", "all")]),),
+    choices=(
+        ChoiceFilter("ratings", "Ratings", _by_fullness, [("none", "none yet"), ("some", "some"), ("all", "all")]),
+    ),
     order="position",
 )
 

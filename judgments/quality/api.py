@@ -209,7 +209,7 @@ class Requeue(OfRater):
     def post(self, body: dict[str, Any]) -> Response | dict[str, Any]:
         """The judgments are superseded, not deleted, and other raters grade the pairs. This cannot be undone."""
         round_rater = self.get_round_rater()
-        choice = pausing.Choice(body["since"], tuple(body["queries"]), body["quicker_than"])
+        choice = pausing.JudgmentFilter(body["since"], tuple(body["queries"]), body["quicker_than"])
         number = pausing.preview(round_rater, choice).judgments
         reply = {"rater": round_rater.pseudonym, "judgments": number, "done": False, "job": None}
         if body["preview"]:

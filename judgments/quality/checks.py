@@ -1,9 +1,9 @@
-"""Results of the checks of a round's raters, limited to the values that the reader may see, and acknowledged"""
+"""Checks of a round's raters: the results that the reader may see, acknowledged alerts, and events of new alerts."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,16 +13,31 @@ from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Max, Sum
 from django.db.models.functions import Length
+from django.urls import reverse
 from django.utils import timezone
 
+from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotFound, NotValid
 from assay.quality import CHECKS, Finding, GradeComparisons, Record, Timed, examine
-from assay.quality.finding import Numbers, grown
-from assay.quality.rater_record import floats, ints, units
+from assay.quality.check import Numbers, floats, grown, ints, units
+from judgments.events.events import emit
 from judgments.jobs import jobs
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility
-from judgments.models import AuditRow, Job, Judgment, Pair, Probe, ProbeAnswer, Round, RoundRater, Tally, User, audit
+from judgments.models import (
+    AuditRow,
+    CollectionEvent,
+    Job,
+    Judgment,
+    Pair,
+    Probe,
+    ProbeAnswer,
+    Round,
+    RoundRater,
+    Tally,
+    User,
+    audit,
+)
 from judgments.models.fields import rows_among
 
 ACKNOWLEDGED, UNDONE = "alarms.look_at", "alarms.ring_again"
@@ -311,3 +326,65 @@ def _check_answers(round_: Round, kind: str, code: dict[int, int]) -> GradeCompa
         ints([expected for _, expected, _ in answers]),
         ints([given for _, _, given in answers]),
     )
+
+
+ALERT_JOB = "quality-alerts"
+# The shortest time between two checks of a round.
+ALERT_PAUSE = timedelta(minutes=10)
+
+
+def queue_alert_checks() -> None:
+    """Queue a check of each open round that has new judgments since its last check."""
+    tallies = Tally.objects.filter(round__state=Round.State.OPEN).order_by().values("round")
+    events = dict(tallies.annotate(events=Sum("events")).values_list("round", "events"))
+    rows = Round.objects.filter(pk__in=events, archived_at=None).select_related("collection")
+    done = Job.objects.filter(kind=ALERT_JOB, collection__in=rows.values("collection"))
+    last = {job.parameters["round"]: job for job in done}
+    for round_ in rows:
+        if events[round_.pk]:
+            _queue_alert_check(round_, events[round_.pk], last.get(str(round_.uuid)))
+
+
+def _queue_alert_check(round_: Round, events: int, last: Job | None) -> None:
+    parameters = {"round": str(round_.uuid), "events": events}
+    if last is None:
+        title = f"Look for alerts about the raters of {round_}"
+        jobs.start(ALERT_JOB, title=title, parameters=parameters, collection=round_.collection, actor=None)
+        return
+    lately = last.finished_at is None or timezone.now() - last.finished_at < ALERT_PAUSE
+    if lately or last.parameters["events"] == events:
+        return
+    # A round has one such job, which remembers the judgments that it has checked.
+    if jobs.again(last):
+        Job.objects.filter(pk=last.pk).update(parameters=parameters)
+
+
+def work_on_alerts(work: jobs.Work) -> dict[str, Any]:
+    """Run the job: record the alerts that no event of the round has yet."""
+    round_ = Round.objects.select_related("collection", "scale").filter(uuid=work.job.parameters["round"]).first()
+    if round_ is not None and round_.state == Round.State.OPEN:
+        record_alerts(round_)
+    return {}
+
+
+def record_alerts(round_: Round) -> None:
+    """Record the round's new alerts as one event."""
+    known = set(_recorded_alerts(round_))
+    alarms = [(one.round_rater.pseudonym, alert.check) for one in all_reports(round_) for alert in one.alarms]
+    new = [alert for alert in alarms if alert not in known]
+    if not new:
+        return
+    raters = amount(len({rater for rater, _ in new}), "rater")
+    emit(
+        "quality.alert",
+        round_.collection,
+        text=f"Round {round_} has {amount(len(new), 'new alert')} about {raters}.",
+        page=reverse("round_quality", args=[round_.uuid]),
+        data={"round": str(round_.uuid), "name": round_.name, "alerts": new},
+    )
+
+
+def _recorded_alerts(round_: Round) -> Iterator[tuple[str, str]]:
+    events = CollectionEvent.objects.filter(collection=round_.collection, kind="quality.alert")
+    for data in events.filter(data__round=str(round_.uuid)).values_list("data", flat=True):
+        yield from ((rater, check) for rater, check in data["alerts"])

@@ -212,8 +212,7 @@ def rows_in(content: bytes) -> list[Row]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        problem = f"Line {line} is not UTF-8. Save the file as UTF-8 and upload it again."
-        raise NotValid(problem, "file") from None
+        raise NotValid(f"Line {line} is not UTF-8. Save the file as UTF-8 and upload it again.", "file") from None
     if "\0" in text:
         problem = f"Line {text[: text.index(chr(0))].count(chr(10)) + 1} contains a NUL character. Upload a text file."
         raise NotValid(problem, "file")
@@ -231,8 +230,7 @@ def _rows(text: str) -> Iterator[Row]:
                 header = [cell.strip().lower() for cell in cells]
                 if missing := [name for name in COLUMNS if name not in header]:
                     columns = ",".join(COLUMNS)
-                    problem = f"Line 1 has no column {', '.join(missing)}. Write {columns},explanation."
-                    raise NotValid(problem, "file")
+                    raise NotValid(f"Line 1 has no column {', '.join(missing)}. Write {columns},explanation.", "file")
             elif len(cells) != len(header):
                 yield reader.line_num, {"odd": f"{amount(len(cells), 'cell')}, but the header has {len(header)}"}
             else:

@@ -32,7 +32,7 @@ EXCLUDABLE = (Judgment.State.GRADED, Judgment.State.UNRATEABLE)
 
 
 @dataclass(frozen=True)
-class Choice:
+class JudgmentFilter:
     """A selection of a rater's judgments: all of them, or those that match every filter."""
 
     since: datetime | None = None
@@ -40,7 +40,7 @@ class Choice:
     quicker_than: float | None = None  # seconds; judgments without a time do not match
 
 
-EVERYTHING = Choice()
+EVERYTHING = JudgmentFilter()
 
 
 @transaction.atomic
@@ -81,7 +81,7 @@ def _locked(round_rater: RoundRater) -> RoundRater:
     return locked
 
 
-def chosen(round_rater: RoundRater, choice: Choice = EVERYTHING) -> JudgmentQuerySet:
+def chosen(round_rater: RoundRater, choice: JudgmentFilter = EVERYTHING) -> JudgmentQuerySet:
     """Return the rater's current judgments that match the choice, without pairs saved for later."""
     if len(choice.queries) > MOST_QUERIES:
         message = (
@@ -109,7 +109,7 @@ class Preview:
     queries: int
 
 
-def preview(round_rater: RoundRater, choice: Choice = EVERYTHING) -> Preview:
+def preview(round_rater: RoundRater, choice: JudgmentFilter = EVERYTHING) -> Preview:
     """Return how many judgments would be excluded, and how many slots other raters could fill."""
     rows = chosen(round_rater, choice).order_by()
     counted = rows.count()
@@ -117,13 +117,13 @@ def preview(round_rater: RoundRater, choice: Choice = EVERYTHING) -> Preview:
     return Preview(counted, free, rows.values("pair__query").distinct().count())
 
 
-def requeue(round_rater: RoundRater, choice: Choice = EVERYTHING, *, reason: str, actor: object) -> int:
+def requeue(round_rater: RoundRater, choice: JudgmentFilter = EVERYTHING, *, reason: str, actor: object) -> int:
     """Exclude a rater's judgments: their slots become free, and this rater never gets the pairs again."""
     pairs = _begin(round_rater, choice, reason, actor)
     return _in_parts(round_rater, choice, pairs, reason.strip())
 
 
-def start(round_rater: RoundRater, choice: Choice = EVERYTHING, *, reason: str, actor: Any) -> Job | int:
+def start(round_rater: RoundRater, choice: JudgmentFilter = EVERYTHING, *, reason: str, actor: Any) -> Job | int:
     """Exclude the judgments at once, or start a job if there are many. Return the job or the number excluded."""
     if chosen(round_rater, choice).count() <= AT_ONCE:
         return requeue(round_rater, choice, reason=reason, actor=actor)
@@ -141,14 +141,14 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     parameters = work.job.parameters
     round_rater = RoundRater.objects.select_related("round__collection", "user").get(pk=parameters["asked"])
     since = datetime.fromisoformat(parameters["since"]) if parameters["since"] else None
-    choice = Choice(since, tuple(parameters["queries"]), parameters.get("quicker_than"))
+    choice = JudgmentFilter(since, tuple(parameters["queries"]), parameters.get("quicker_than"))
     pairs = sorted(chosen(round_rater, choice).order_by().values_list("pair", flat=True))
     done = _in_parts(round_rater, choice, pairs, parameters["reason"], work)
     return work.keep({"judgments": done})
 
 
 @transaction.atomic
-def _begin(round_rater: RoundRater, choice: Choice, reason: str, actor: object) -> list[int]:
+def _begin(round_rater: RoundRater, choice: JudgmentFilter, reason: str, actor: object) -> list[int]:
     """Record which judgments will be excluded; return the pairs in the order of their keys."""
     why = reason.strip()
     if not why or len(why) > LONGEST_REASON:
@@ -176,14 +176,14 @@ def _begin(round_rater: RoundRater, choice: Choice, reason: str, actor: object) 
     return pairs
 
 
-def _choice_as_json(choice: Choice) -> dict[str, Any]:
+def _choice_as_json(choice: JudgmentFilter) -> dict[str, Any]:
     """Return the choice in the form that the job and the audit row store."""
     since = choice.since.isoformat() if choice.since else None
     return {"since": since, "queries": list(choice.queries), "quicker_than": choice.quicker_than}
 
 
 def _in_parts(
-    round_rater: RoundRater, choice: Choice, pairs: Sequence[int], why: str, work: jobs.Work | None = None
+    round_rater: RoundRater, choice: JudgmentFilter, pairs: Sequence[int], why: str, work: jobs.Work | None = None
 ) -> int:
     done = 0
     for begin in range(0, len(pairs), PART):
@@ -194,7 +194,7 @@ def _in_parts(
     return done
 
 
-def _exclude(round_rater: RoundRater, choice: Choice, keys: Sequence[int], why: str) -> int:
+def _exclude(round_rater: RoundRater, choice: JudgmentFilter, keys: Sequence[int], why: str) -> int:
     """Exclude a batch of judgments: lock their pairs in order of keys, supersede the judgments and free the slots."""
     pairs = list(Pair.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
     with pair_state.updating_counters(round_rater.round, pairs, home=round_rater.user):

@@ -165,4 +165,4 @@ def _locked(collection: Collection) -> None:
 
 
 def _record(verb: str, sentence: str, actor: User, group: QueryGroup, **detail: Any) -> None:
-    audit.record(f"query_groups.{verb}", sentence, actor=actor, collection=group.collection, target=group, **detail)
+    audit.record(f"query_groups.{verb}", sentence, actor=actor, target=group, **detail)

@@ -64,7 +64,6 @@ def write(query: Query, *, text: str, actor: User, seen: str | None = None) -> Q
             "narratives.write",
             sentence,
             actor=actor,
-            collection=query.collection,
             target=query,
             before=before,
             after=text,
@@ -90,14 +89,14 @@ def confirm(query: Query, *, actor: User) -> Query:
 
 
 @transaction.atomic
-def save_draft(query: Query, *, text: str, actor: User, by: str = BY_HAND) -> Query:
+def save_draft(query: Query, *, text: str, actor: User) -> Query:
     """Save an unfinished draft; raters do not see it."""
     before = query.draft
-    query.draft, query.drafted_by = _checked(text, finished=False), by if text.strip() else ""
+    query.draft, query.drafted_by = _checked(text, finished=False), BY_HAND if text.strip() else ""
     query.save(update_fields=["draft", "drafted_by"])
     sentence = f"{actor} drafted the narrative of “{query.text[:80]}”"
-    detail = {"by": by, "before": before, "after": query.draft}
-    audit.record("narratives.save_draft", sentence, actor=actor, collection=query.collection, target=query, **detail)
+    detail = {"by": BY_HAND, "before": before, "after": query.draft}
+    audit.record("narratives.save_draft", sentence, actor=actor, target=query, **detail)
     return query
 
 

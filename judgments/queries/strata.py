@@ -42,7 +42,7 @@ def join(
     whole = strata.get(part_of)
     if whole is not None and whole.share - share < LEAST_SHARE:
         message = f"{part_of} has {whole.share:.4g} of the traffic. Enter a smaller share for a part of it."
-        raise NotValid(message, {"share": message})
+        raise NotValid(message, "share")
     for stratum in [whole] if whole is not None else list(strata.values()):
         stratum.share = stratum.share - share if whole is not None else stratum.share * (1 - share)
         stratum.save(update_fields=["share"])

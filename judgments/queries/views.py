@@ -17,7 +17,7 @@ from judgments.queries.narratives import LONGEST
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Listing, answer, how_many
+from judgments.web.lists import ChoiceFilter, Listing, answer, how_many
 from judgments.web.pages import finish, form_page, get_page
 
 
@@ -58,8 +58,8 @@ QUERIES = Listing(
     ),
     search=("query_id", "text", "narrative"),
     choices=(
-        Choice("tier", "Tier", "tier", Query.Tier.choices),
-        Choice(
+        ChoiceFilter("tier", "Tier", "tier", Query.Tier.choices),
+        ChoiceFilter(
             "need",
             "Need",
             lambda rows, value: rows.filter(narrative="") if value == "without" else rows.exclude(narrative=""),

@@ -18,7 +18,7 @@ from judgments.models.document import DocumentKind
 from judgments.rating import assignment, start_requirements, submission
 from judgments.rating.recent_answers import last_answers
 from judgments.rating.submission import LONGEST_NOTE, STATES, Answer, Receipt
-from judgments.rounds.api import GradeBody
+from judgments.rounds.api import DocumentOfPair, GradeBody, QueryOfPair
 from judgments.web import access
 from judgments.web.endpoints import ErrorBody, InRound
 from judgments.web.error_responses import status_and_body
@@ -193,18 +193,12 @@ class JudgmentResults(serializers.Serializer):
     results = ItemResult(many=True)
 
 
-class QueryNamed(serializers.Serializer):
+class QueryNamed(QueryOfPair):
     """The query of a judgment."""
 
-    id = serializers.CharField(source="query_id")
-    text = serializers.CharField()
 
-
-class DocumentNamed(serializers.Serializer):
+class DocumentNamed(DocumentOfPair):
     """The document of a judgment."""
-
-    id = serializers.CharField(source="doc_id")
-    title = serializers.CharField()
 
 
 class LastAnswerBody(serializers.Serializer):

@@ -16,11 +16,12 @@ from math import log2
 from typing import NamedTuple
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
 from judgments import hooks
-from judgments.models import Judgment, Pair, Round, Slot, Tally, User
+from judgments.models import Judgment, Pair, Query, Round, Slot, Tally, User
 from judgments.models.fields import Compiled, Given
 from judgments.rating import slot_search
 
@@ -299,3 +300,34 @@ def _withdraw(page: PairState, slots: Sequence[Slot]) -> int:
         Slot.objects.filter(pk__in=keys).delete()
         page.slots = [slot for slot in page.slots if slot.pk not in keys]
     return len(keys)
+
+
+@transaction.atomic
+def follow_languages(queries: Sequence[Query]) -> None:
+    """Update the slots and counters of every round that is not closed to the new languages of queries."""
+    rounds = Round.objects.filter(pairs__query__in=queries).exclude(state=Round.State.CLOSED).distinct()
+    for round_ in rounds.order_by("pk"):
+        for query in queries:
+            _change_language(round_, query)
+
+
+def _change_language(round_: Round, query: Query) -> None:
+    pairs = list(Pair.objects.select_for_update(no_key=True).filter(round=round_, query=query).order_by("pk"))
+    round_rater = round_.raters.select_related("user").first()
+    if not pairs:
+        return
+    pages = pair_states(pairs)
+    # Full pairs can count in any rater's counters.
+    ledger = Ledger(round_, pages.values(), round_rater.user) if round_rater is not None else None
+    before = {page.language for page in pages.values()}
+    Slot.objects.filter(pair__in=pairs).update(language=query.language)
+    for page in pages.values():
+        page.language = query.language
+    if ledger is not None:
+        ledger.write()
+    locked = Round.objects.select_for_update().get(pk=round_.pk)
+    made = Counter(locked.languages_made)
+    made.subtract(dict.fromkeys(before, len(pairs)))
+    made[query.language] += len(pairs)
+    locked.languages_made = {language: number for language, number in made.items() if number > 0}
+    locked.save(update_fields=["languages_made"])

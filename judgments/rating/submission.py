@@ -299,8 +299,6 @@ def _free_slot(page: PairState) -> Slot | None:
     return next((slot for slot in page.slots if slot_search.is_free(slot, now)), None)
 
 
-__all__ = ["Answer", "Receipt", "last_answer", "submit", "submit_all", "undo"]
-
 # The maximum number of requests in one transaction, which holds its locks for all of them.
 MOST_TOGETHER = 32
 

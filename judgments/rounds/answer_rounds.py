@@ -124,10 +124,9 @@ def _check_dimensions(dimensions: Sequence[str], texts: Mapping[str, str]) -> No
     unknown = sorted({*dimensions, *texts} - set(DIMENSIONS))
     if unknown:
         problem = f"Unknown dimension {unknown[0]!r}. Known dimensions: {known}."
-        raise NotValid(problem, {"dimensions" if unknown[0] in dimensions else "guidelines": problem})
+        raise NotValid(problem, "dimensions" if unknown[0] in dimensions else "guidelines")
     if not dimensions or len(set(dimensions)) < len(dimensions):
-        problem = f"Name at least one dimension, and each only once. Known dimensions: {known}."
-        raise NotValid(problem, "dimensions")
+        raise NotValid(f"Name at least one dimension, and each only once. Known dimensions: {known}.", "dimensions")
     if idle := sorted(set(texts) - set(dimensions)):
         problem = (
             f"There are guidelines for {idle[0]}, but no round for it. Add the dimension or remove the guidelines."
@@ -145,8 +144,7 @@ def _check_answers(answers: Sequence[GivenAnswer]) -> None:
     for number, one in enumerate(answers, 1):
         fault = _fault(one) or _other_question(one, questions.setdefault(one.query_id, one))
         if fault:
-            problem = f"Answer {number}, query {one.query_id[:100]!r}: {fault}"
-            raise NotValid(problem, "answers")
+            raise NotValid(f"Answer {number}, query {one.query_id[:100]!r}: {fault}", "answers")
 
 
 def _fault(one: GivenAnswer) -> str:

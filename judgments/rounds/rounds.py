@@ -243,7 +243,7 @@ def create_round(
     left_out = len(whole) - len(chosen)
     more = f", without {amount(left_out, 'pair')} that its guidelines show as examples" if left_out else ""
     sentence = f"{actor} created round {round_} with {amount(len(chosen), 'pair')}{more}"
-    audit.record("rounds.create_round", sentence, actor=actor, collection=collection, target=round_, seed=seed)
+    audit.record("rounds.create_round", sentence, actor=actor, target=round_, seed=seed)
     return round_
 
 
@@ -267,7 +267,7 @@ def open_round(round_: Round, *, actor: User) -> Round:
 
 
 @transaction.atomic
-def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User | None) -> int:
+def append_pairs(round_: Round, *, candidates: Iterable[Candidate]) -> int:
     """Add pairs to a growing round after its existing pairs, by the round's rules for slots and overlap."""
     round_ = Round.objects.select_for_update().get(pk=round_.pk)
     if round_.state == Round.State.CLOSED:
@@ -290,10 +290,8 @@ def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User 
     if "pairs" in round_.provenance:
         round_.provenance["pairs"] = has + len(new)
         round_.save(update_fields=["provenance"])
-    sentence = (
-        f"{actor or 'The server'} added {amount(len(new), 'pair')} to round {round_}, {has + len(new):,} in total"
-    )
-    audit.record("rounds.append_pairs", sentence, actor=actor, target=round_)
+    sentence = f"The server added {amount(len(new), 'pair')} to round {round_}, {has + len(new):,} in total"
+    audit.record("rounds.append_pairs", sentence, actor=None, target=round_)
     return len(new)
 
 

@@ -1,20 +1,18 @@
-"""Page and API routes of rounds."""
+"""Page and API routes of views."""
 
 from django.urls import path
 
-from judgments.rounds import api
-from judgments.rounds.views import rounds
-from judgments.rounds.views import rounds as settings
+from judgments.rounds import api, views
 
 urlpatterns = [
     # Rounds: progress, agreement, conflicts, and the rater's own page.
-    path("c/<slug:slug>/rounds/", rounds.round_list, name="rounds"),
-    path("rounds/<uuid:uuid>/", rounds.round_page, name="round"),
-    path("rounds/<uuid:uuid>/settings/", settings.settings, name="round_settings"),
-    path("rounds/<uuid:uuid>/open/", rounds.open_round, name="round_open"),
-    path("rounds/<uuid:uuid>/close/", rounds.close_round, name="round_close"),
-    path("rounds/<uuid:uuid>/reopen/", rounds.reopen_round, name="round_reopen"),
-    path("rounds/<uuid:uuid>/invite/", rounds.invite, name="round_invite"),
+    path("c/<slug:slug>/rounds/", views.round_list, name="rounds"),
+    path("rounds/<uuid:uuid>/", views.round_page, name="round"),
+    path("rounds/<uuid:uuid>/settings/", views.settings, name="round_settings"),
+    path("rounds/<uuid:uuid>/open/", views.open_round, name="round_open"),
+    path("rounds/<uuid:uuid>/close/", views.close_round, name="round_close"),
+    path("rounds/<uuid:uuid>/reopen/", views.reopen_round, name="round_reopen"),
+    path("rounds/<uuid:uuid>/invite/", views.invite, name="round_invite"),
 ]
 
 api_urlpatterns = [

@@ -18,10 +18,10 @@ from assay.formats.manifest import file_entry
 from assay.formats.row_types import LabelRow, QueryRow, RatingRow, StratumRow
 from assay.formats.snapshot_bundle import canonical
 from judgments.agreement import agreement_summary
-from judgments.agreement.freeze_gate import GateResult
+from judgments.agreement.gate import GateResult
 from judgments.labels import round_labels
-from judgments.labels.snapshot_files import FILES
 from judgments.models import Adjudication, Collection, Judgment, Place, Query, Round
+from judgments.models.snapshot import FILES
 from judgments.queries import strata
 from judgments.snapshots import baselines, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet, chosen_sources
@@ -279,7 +279,7 @@ def about(
 ) -> dict[str, Any]:
     """Return the part of the manifest about the origin of the labels: rule, rounds, merge and warnings."""
     agreement = {one.pk: agreement_summary.agreement(one) for one in rounds}
-    gate = {one.round.pk: one.as_json() for one in held}
+    gate = {one.round.pk: one.answer.as_json() for one in held}
     stale = baselines.count_stale(rounds)
     merge = {
         "rated_again": labels.merged.rated_again,

@@ -14,10 +14,8 @@ from django.db import transaction
 from assay.aggregation import RULES
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid, UnreadableInput
-from assay.core.ids import id_fault
 from assay.core.read_report import BINS, Report
-from assay.formats.bundles import zipped
-from assay.formats.manifest import FILE
+from assay.formats.manifest import FILE, zipped
 from assay.formats.snapshot_bundle import CONTENT, SnapshotBundle, read_bundle
 from judgments.documents.answers import answers_by_id
 from judgments.hooks import SNAPSHOT_LISTENERS
@@ -26,9 +24,9 @@ from judgments.imports.documents import stubs_for
 from judgments.imports.kinds import Checked, ImportKind
 from judgments.jobs import storage
 from judgments.labels import grade_visibility
-from judgments.labels.snapshot_files import FILES
 from judgments.models import Collection, Snapshot, Upload, User, audit
-from judgments.models.fields import duplicates_raise
+from judgments.models.fields import checked_name, duplicates_raise
+from judgments.models.snapshot import FILES
 from judgments.snapshots import data_card
 from judgments.web.access import LEADS
 
@@ -179,9 +177,7 @@ def store(
     """Add the snapshot with the files of the bundle, its new queries, and unknown documents without content."""
     bundle: SnapshotBundle = checked.rows  # type: ignore[assignment]
     manifest = bundle.manifest
-    name = str(options.get("name") or manifest["list"]["name"]).strip()[:120]
-    if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
+    name = checked_name(str(options.get("name") or manifest["list"]["name"]).strip()[:120])
     _refuse_guesses(collection, actor)
     known = set(collection.queries.values_list("query_id", flat=True))
     new = [row for row in bundle.queries if row.query_id not in known]

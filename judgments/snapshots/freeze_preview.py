@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from assay.aggregation.rules import RULES
-from judgments.agreement import freeze_gate
-from judgments.agreement.freeze_gate import GateResult
+from assay.aggregation import RULES
+from judgments.agreement import gate
+from judgments.agreement.gate import GateResult
 from judgments.labels.round_labels import Key, RatedRound, label
 from judgments.models import Collection, Round
 from judgments.snapshots import baselines, bundle, final_labels, merging
@@ -104,7 +104,7 @@ def look(collection: Collection, rounds: Sequence[Round], how: Consolidation) ->
     judged = final_labels.read(collection, rounds, how)
     settled = final_labels.compute(collection, judged, how)
     stale = baselines.count_stale(rounds) if judged else 0
-    return FreezePreview(how, judged, settled, freeze_gate.evaluate_gates(rounds, how.sources), stale)
+    return FreezePreview(how, judged, settled, gate.evaluate_gates(rounds, how.sources), stale)
 
 
 def as_json(preview: FreezePreview, *, withheld: bool) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def as_json(preview: FreezePreview, *, withheld: bool) -> dict[str, Any]:
         "left_open": settled.left_open,
         "stale": preview.stale,
         "rated_again": merged.rated_again,
-        "gates": [{"round": one.round.uuid, **one.as_json(), **hidden} for one in preview.held],
+        "gates": [{"round": one.round.uuid, **one.answer.as_json(), **hidden} for one in preview.held],
         "bridges": [] if withheld else [{**one.as_json(), "round": one.round.uuid} for one in merged.bridges],
         "changed": None if withheld else len(merged.changes),
         **(dict.fromkeys(body) if withheld else body),

@@ -15,22 +15,30 @@ from django.urls import reverse
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
-from assay.core.ids import id_fault
 from assay.formats import FORMATS
-from assay.formats.bundles import write_zip
-from assay.formats.manifest import manifest_bytes
-from judgments.agreement import freeze_gate
-from judgments.agreement.freeze_gate import GateResult
+from assay.formats.manifest import manifest_bytes, write_zip
+from judgments.agreement import gate
+from judgments.agreement.gate import GateResult
 from judgments.events.events import emit
 from judgments.hooks import SNAPSHOT_LISTENERS
 from judgments.jobs import storage
 from judgments.labels import grade_visibility
-from judgments.labels.snapshot_files import CONVERTED, FILES, MANIFEST, qrels_of, read_file
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, audit
-from judgments.models.fields import duplicates_raise
+from judgments.models.fields import checked_name, duplicates_raise
+from judgments.models.snapshot import FILES, MANIFEST
 from judgments.snapshots import baselines, bundle, data_card, merging
 from judgments.snapshots.final_labels import Consolidation, LabelSet, compute_labels
 
+# The formats into which an export converts the bundle's ratings, with their file names.
+CONVERTED = {
+    "ratings-xlsx": "ratings.xlsx",
+    "label-studio-json": "label-studio.json",
+    "label-studio-min-json": "label-studio-min.json",
+    "label-studio-csv": "label-studio.csv",
+    "argilla-json": "argilla.json",
+    "quepid-book": "quepid-book.json",
+    "quepid-book-csv": "quepid-book.csv",
+}
 EXPORTS = (*FILES, *CONVERTED, "bundle")
 
 
@@ -47,14 +55,13 @@ def freeze(
     name = name.strip()
     if not name:
         raise NotValid("The name of the snapshot is missing.", {"name": "Enter a name, for example autumn-1."})
-    if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
+    checked_name(name)
     how = Consolidation(**choice)
     taken = Conflict(f"A snapshot named {name} already exists. Choose another name.", "name")
     if collection.snapshots.filter(name=name).exists():
         raise taken
     # Compute this before locking rows; the call below then uses the cache.
-    freeze_gate.evaluate_gates(rounds, how.sources)
+    gate.evaluate_gates(rounds, how.sources)
     # Another snapshot with this name may be frozen at the same time.
     with duplicates_raise(taken):
         locked = _locked(rounds)
@@ -64,9 +71,9 @@ def freeze(
             nothing = "No pair has a grade yet, so there is nothing to freeze."
             raise NotValid(nothing, {"rounds": "Rate some pairs first."})
         merging.check_bridges(settled.merged, how.merge)
-        held = freeze_gate.evaluate_gates(locked, how.sources)
+        held = gate.evaluate_gates(locked, how.sources)
         reason = override_reason.strip()
-        freeze_gate.check(held, reason)
+        gate.check(held, reason)
         frozen = _write(collection, locked, settled, how, held, name=name, override_reason=reason, created_by=actor)
         frozen.rounds.set(locked)
         audit.record(
@@ -197,7 +204,7 @@ def labels_of(snapshot: Snapshot) -> Mapping[str, Mapping[str, float]]:
     key = f"labels:{snapshot.uuid}"
     labels: Mapping[str, Mapping[str, float]] | None = cache.get(key)
     if labels is None:
-        labels = qrels_of(snapshot).to_dict()
+        labels = snapshot.qrels().to_dict()
         if snapshot.summary.get("labels", 0) <= CACHED_LABELS:
             cache.set(key, labels, CACHE_SECONDS)
     return labels
@@ -218,7 +225,7 @@ def download(snapshot: Snapshot, format: str, *, reader: User) -> tuple[str, byt
     """Return the file of `export`, or the ``manifest``, for a permitted reader, and record the download."""
     check_reader(snapshot, reader)
     if format == "manifest":
-        file = f"{snapshot.collection.slug}-{MANIFEST}", read_file(snapshot, MANIFEST)
+        file = f"{snapshot.collection.slug}-{MANIFEST}", snapshot.read_file(MANIFEST)
     else:
         file = export(snapshot, format)
     audit.record(
@@ -255,7 +262,7 @@ def export(snapshot: Snapshot, format: str) -> tuple[str, bytes]:
     path = FILES.get(format, format)
     if path not in {entry["path"] for entry in snapshot.manifest["files"]}:
         raise NotFound(f"Unknown export format {format!r}. Available formats: {', '.join(formats())}.")
-    return f"{_file_name(snapshot)}-{path}", read_file(snapshot, path)
+    return f"{_file_name(snapshot)}-{path}", snapshot.read_file(path)
 
 
 def _converted(snapshot: Snapshot, format: str) -> bytes:
@@ -263,7 +270,7 @@ def _converted(snapshot: Snapshot, format: str) -> bytes:
     if format == WORKBOOK and (fault := workbook_fault()):
         raise Conflict(fault)
     path, stream, write = FILES["ratings-csv"], io.BytesIO(), FORMATS[format].write
-    read = FORMATS["ratings-csv"].read(read_file(snapshot, path), path=f"{snapshot}/{path}")
+    read = FORMATS["ratings-csv"].read(snapshot.read_file(path), path=f"{snapshot}/{path}")
     if len(read.rows) > MOST_CONVERTED:
         raise Conflict(
             f"This snapshot has {len(read.rows):,} ratings, and at most {MOST_CONVERTED:,} are converted for a "
@@ -286,5 +293,5 @@ def _file_name(snapshot: Snapshot) -> str:
 def _zipped(snapshot: Snapshot) -> bytes:
     stream = io.BytesIO()
     paths = [MANIFEST, *(entry["path"] for entry in snapshot.manifest["files"])]
-    write_zip({path: read_file(snapshot, path) for path in paths}, stream)
+    write_zip({path: snapshot.read_file(path) for path in paths}, stream)
     return stream.getvalue()

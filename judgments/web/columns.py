@@ -90,3 +90,7 @@ def _shown(value: Any, digits: int) -> str:
     if isinstance(value, datetime):
         return format_html('<time datetime="{}">{}</time>', value.isoformat(), f"{value.day} {value:%b %Y, %H:%M}")
     return str(value)
+
+
+# The query of rows that belong to one.
+QUERY_COLUMN = Column("query", "Query", order="query__text", value="query.text", head=True, style="clip")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from io import BytesIO
+from itertools import islice
+from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
+Row = TypeVar("Row")
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "html": "text/html; charset=utf-8",
@@ -35,6 +38,21 @@ def attachment(name: str, body: str | bytes) -> HttpResponse:
 def json_file(name: str, content: Any) -> HttpResponse:
     """Return a file response with indented JSON."""
     return attachment(f"{name}.json", json.dumps(content, ensure_ascii=False, indent=1))
+
+
+def file_parts(rows: Iterator[Row], write: Callable[[list[Row], BytesIO], object], at_once: int) -> Iterator[bytes]:
+    """Yield a file in parts, each with this number of rows, so that a long file is never in memory as a whole."""
+    while some := list(islice(rows, at_once)):
+        stream = BytesIO()
+        write(some, stream)
+        yield stream.getvalue()
+
+
+def streamed(name: str, parts: Iterable[str | bytes], content_type: str = "") -> StreamingHttpResponse:
+    """Return a file response that is sent in parts."""
+    response = StreamingHttpResponse(parts, content_type=content_type or CONTENT_TYPES[name.rsplit(".", 1)[-1]])
+    response.headers["Content-Disposition"] = disposition(name)
+    return response
 
 
 FROM = re.compile(r"bytes=(\d{1,15})-")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import hashlib
 import uuid as uuid_module
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -10,8 +12,11 @@ from functools import cache, partial, wraps
 from typing import Any, TypeVar
 
 from django.conf import settings
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.http.response import HttpResponseBase
+from django.utils.cache import set_response_etag
+from django.utils.http import parse_etags
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import build_bearer_security_scheme_object
@@ -27,12 +32,11 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assay.core.errors import NotValid, TooLarge
+from assay.core.errors import Changed, NotValid, TooLarge
 from judgments.models import Collection, Round
 from judgments.models.fields import Archivable, PublicModel
-from judgments.web import access, conditional_requests, idempotency, middleware
+from judgments.web import access, idempotency, middleware
 from judgments.web.api_lists import ArrayPages, Listed, wants_archived
-from judgments.web.concurrency_limit import Turns
 from judgments.web.downloads import CONTENT_TYPES
 
 # Errors that any call can return; a view lists its further ones (409, 410, 413, 503) in `also`.
@@ -114,7 +118,7 @@ class EndpointSchema(AutoSchema):
         return []
 
     def _can_match(self) -> bool:
-        return self.method in conditional_requests.CHANGING and hasattr(self.view, "get")
+        return self.method in CHANGING and hasattr(self.view, "get")
 
     def get_paginated_name(self, serializer_name: str) -> str:
         is_array = isinstance(self._get_paginator(), ArrayPages)
@@ -166,9 +170,9 @@ LARGE_BODY = 1 << 20
 
 
 @cache
-def large_bodies() -> Turns:
+def large_bodies() -> middleware.Turns:
     """Return the semaphore for large bodies in this process."""
-    return Turns(1, waiting=4, seconds=10.0)
+    return middleware.Turns(1, waiting=4, seconds=10.0)
 
 
 class Json(JSONParser):
@@ -249,8 +253,8 @@ class Endpoint(GenericAPIView):
     def _guard(self, request: Request) -> None:
         """Replace the method that answers by one that first checks what the request's headers ask for."""
         method = str(request.method)
-        if method in conditional_requests.CHANGING and "If-Match" in request.headers:
-            guarded = partial(conditional_requests.check_unchanged, self, getattr(self, method.lower()))
+        if method in CHANGING and "If-Match" in request.headers:
+            guarded = partial(check_unchanged, self, getattr(self, method.lower()))
             setattr(self, method.lower(), guarded)
         if method == "POST" and idempotency.HEADER in request.headers:
             self.post = partial(idempotency.respond_once, self, self.post)
@@ -382,3 +386,42 @@ class InRound(Endpoint):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         self.round = access.round_for(request.user, kwargs["uuid"], self.roles, self.related)
+
+
+CHANGING = ("PATCH", "PUT", "DELETE")
+
+
+def check_unchanged(view: Any, handler: Callable[..., Response], *args: Any, **kwargs: Any) -> Response:
+    """Call the handler of a change only if the object still has the ETag of ``If-Match``."""
+    with transaction.atomic():
+        _lock(view.request.path)
+        wanted = parse_etags(view.request.headers["If-Match"])
+        if (current := _current_etag(view.request, type(view), view.kwargs)) is None:
+            raise Changed("This address has no ETag. Send the request without If-Match.")
+        if wanted != ["*"] and current not in wanted:
+            raise Changed("The object changed after you read it. Read it again, and send the change with its new ETag.")
+        return handler(*args, **kwargs)
+
+
+def _lock(path: str) -> None:
+    """Let concurrent changes with ``If-Match`` wait for each other; on SQLite the transaction does that already."""
+    if connection.vendor == "postgresql":
+        key = int.from_bytes(hashlib.sha256(path.encode()).digest()[:8], signed=True)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [key])
+
+
+def _current_etag(request: Request, view: Any, kwargs: dict[str, Any]) -> str | None:
+    """Return the ETag that the caller would now get from this address."""
+    again: Any = copy.copy(request._request)
+    again.method = "GET"
+    again.META = {**request.META, "REQUEST_METHOD": "GET", "CONTENT_LENGTH": "0", "QUERY_STRING": ""}
+    again.reads_etag = True  # not counted for the rate limit
+    again._force_auth_user, again._force_auth_token = request.user, request.auth
+    response: HttpResponseBase = view.as_view()(again, **kwargs)
+    if response.status_code != 200 or response.streaming:
+        return None
+    rendered: Any = response
+    if isinstance(rendered, Response):
+        rendered.render()
+    return str(set_response_etag(rendered).headers["ETag"])

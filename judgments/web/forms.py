@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from django import forms
 
-from assay.core.errors import AssayError, Conflict
+from assay.core.errors import AssayError, Conflict, NotValid
 from judgments.web.answer_words import Subject, worded
 
 
@@ -51,6 +51,12 @@ class AssayForm(forms.Form):
             yield self
         except AssayError as error:
             self.tell(error)
+
+    def checked_data(self) -> dict[str, Any]:
+        """Return the values; raise the errors of all fields, for a page without a place for them."""
+        if not self.is_valid():
+            raise NotValid(" ".join(message for errors in self.errors.values() for message in errors))
+        return self.cleaned_data
 
     @property
     def status(self) -> int:

@@ -11,7 +11,7 @@ A list is declared once, next to its view, which reads it with the request's par
             Column("state", "State", show=lambda run: state("done", "read")),  # SafeString: not escaped again
         ),
         search=("name", "description"),
-        choices=(Choice("mine", "Made by", "created_by__username", [("lead", "lead"), ("nightly", "nightly")]),),
+        choices=(ChoiceFilter("mine", "Made by", "created_by__username", [("lead", "lead"), ("nightly", "nightly")]),),
         order="-rows",
     )
 
@@ -42,15 +42,13 @@ from assay.core.csv_cells import csv_row, escape
 from judgments.models import audit
 from judgments.web.answer_words import Subject, worded
 from judgments.web.columns import Cell, Column
-from judgments.web.downloads import CONTENT_TYPES, disposition
+from judgments.web.downloads import streamed
 
 PAGE_SIZE = 50
 
-__all__ = ["Cell", "Choice", "Column", "Listing", "Page", "answer", "download", "how_many"]
-
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceFilter:
     """A filter with named options above the table. ``options`` are (value, title); the empty value means all."""
 
     key: str
@@ -79,7 +77,7 @@ class Listing:
     columns: tuple[Column, ...]
     order: str
     search: tuple[str, ...] = ()
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[ChoiceFilter, ...] = ()
     mark: Callable[[Any], str] | None = None
     page_size: int = PAGE_SIZE
     stacked: bool = False
@@ -168,7 +166,7 @@ class Page:
         return self.filters.get("q", "")
 
     @property
-    def choices(self) -> list[tuple[Choice, list[tuple[str, str]], str]]:
+    def choices(self) -> list[tuple[ChoiceFilter, list[tuple[str, str]], str]]:
         return [
             (choice, [("", "all"), *choice.options], self.filters.get(choice.key, ""))
             for choice in self.listing.choices
@@ -277,12 +275,27 @@ def on_record(request: HttpRequest, what: str, collection: Any) -> None:
 def download(page: Page, context: Mapping[str, Any]) -> StreamingHttpResponse:
     """Return the list as a CSV file named after the collection."""
     slug = getattr(context.get("collection"), "slug", "")
-    response = StreamingHttpResponse(page.csv_lines(), content_type=CONTENT_TYPES["csv"])
-    response.headers["Content-Disposition"] = disposition(f"{slugify(f'{slug} {page.listing.name}')}.csv")
-    return response
+    return streamed(f"{slugify(f'{slug} {page.listing.name}')}.csv", page.csv_lines())
 
 
 def how_many(rows: QuerySet[Any], field_: str, to: str = "pk") -> Coalesce:
     """Return an expression for ``annotate`` that counts, per row of the page, the rows whose field equals ``to``."""
     counts = rows.filter(**{field_: OuterRef(to)}).order_by().values(field_).annotate(many=Count("pk"))
     return Coalesce(Subquery(counts.values("many")), 0)
+
+
+ALL = 100_000
+
+
+def small_table(name: str, noun: tuple[str, str], columns: tuple[Column, ...], rows: Sequence[Any]) -> Page:
+    """Return the whole table on one page, in the order of the rows."""
+    return Listing(name=name, noun=noun, columns=columns, order="", page_size=ALL).read({}, rows)
+
+
+def requested_table(
+    request: HttpRequest, tables: Sequence[Page], context: Mapping[str, Any]
+) -> StreamingHttpResponse | None:
+    """Return the requested table as a file, if it is one of these."""
+    wanted = request.GET.get("table")
+    chosen = next((page for page in tables if page.listing.name == wanted), None)
+    return download(chosen, context) if chosen else None

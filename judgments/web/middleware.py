@@ -1,4 +1,4 @@
-"""Middleware and limits of requests: error pages, security headers, ETags of the API, sizes of bodies, and rates.
+"""Middleware and limits of requests: error pages, security headers, ETags, sizes of bodies, rates, and costly work.
 
 Django reads the body of a POST before the view runs, to look for the CSRF token, and puts its files into the temporary
 folder. So a view declares that it takes files, and all others accept no more than a form needs. The same holds for
@@ -7,11 +7,12 @@ users who are only raters: no collection takes files from them. Uploads in progr
 The API limits the calls per period and caller, which is a token, a user with a session, or an address. All processes
 count together: in Redis if there is one, otherwise in the database, from which each process reserves some calls at a
 time. This keeps writes rare. A caller never gets more calls than the limit, and loses only those that other processes
-have reserved.
+have reserved. Costly work of requests, such as password hashes, waits for a turn in its process.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import threading
@@ -33,7 +34,7 @@ from django.utils.cache import patch_vary_headers
 from rest_framework.request import Request
 
 from assay.core.counted_nouns import amount
-from assay.core.errors import AssayError, NotValid, TooLarge, TooMany
+from assay.core.errors import AssayError, Busy, NotValid, TooLarge, TooMany
 from judgments.models import ApiCalls, ApiToken, Job, Membership, Upload, UploadSession, User
 from judgments.web import access
 from judgments.web.client_address import PERIODS, address_of
@@ -307,3 +308,33 @@ def forget_old_calls() -> int:
     if settings.API_RATE != OFF:
         rows = rows.filter(period__lt=int(time.time() // _rate()[1]) - 1)
     return int(rows.delete()[0])
+
+
+class Turns:
+    """A limit on concurrent work. Further callers wait for a turn and are refused after a time limit."""
+
+    def __init__(self, at_once: int, *, waiting: int, seconds: float) -> None:
+        self.at_once, self.waiting, self.seconds = at_once, waiting, seconds
+        self._working = threading.BoundedSemaphore(at_once)
+        self._present = threading.BoundedSemaphore(at_once + waiting)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for a turn and hold it inside the ``with`` block."""
+        with self._taken(self._present, 0.0), self._taken(self._working, self.seconds):
+            yield
+
+    @contextmanager
+    def _taken(self, semaphore: threading.BoundedSemaphore, seconds: float) -> Iterator[None]:
+        if not semaphore.acquire(timeout=seconds):
+            raise Busy("The server is busy. Try again in 5 seconds.", 5)
+        try:
+            yield
+        finally:
+            semaphore.release()
+
+
+@functools.cache
+def outside_turns() -> Turns:
+    """Return this process's limit on tests of engines and models; a test holds a thread until the service responds."""
+    return Turns(4, waiting=4, seconds=5.0)

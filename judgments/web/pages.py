@@ -60,8 +60,9 @@ def finish(request: HttpRequest, message: str, to: Any, *args: Any) -> HttpRespo
 
 @contextmanager
 def errors_as_messages(request: HttpRequest) -> Iterator[None]:
-    """Show the error of an action as a message on the next page."""
+    """Show the error of an action, with what it says about fields, as a message on the next page."""
     try:
         yield
     except AssayError as error:
-        messages.error(request, str(error))
+        hints = [text for text in getattr(error, "fields", {}).values() if text not in str(error)]
+        messages.error(request, " ".join([str(error), *hints]))

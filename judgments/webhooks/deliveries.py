@@ -24,7 +24,7 @@ from judgments.events.events import Emitted, emit, full_address, leads, visible
 from judgments.jobs import jobs
 from judgments.members import grants
 from judgments.models import CollectionEvent, Delivery, User, Webhook, audit
-from judgments.web.concurrency_limit import outside_turns
+from judgments.web.middleware import outside_turns
 from judgments.webhooks.sending import TIMEOUT, Answer, send
 from judgments.webhooks.webhooks import secrets_of
 
@@ -166,7 +166,7 @@ def send_test(hook: Webhook, *, actor: User, now: datetime | None = None) -> Del
     outcome = {"status": answer.status, "response": answer.response, "error": answer.error}
     made = Delivery.objects.create(webhook=hook, event=event, state=state, attempts=1, attempted_at=now, **outcome)
     sentence = f"{actor} tested the webhook {hook}"
-    audit.record("webhooks.test", sentence, actor=actor, collection=hook.collection, target=hook, status=answer.status)
+    audit.record("webhooks.test", sentence, actor=actor, target=hook, status=answer.status)
     return made
 
 
@@ -181,7 +181,7 @@ def redeliver(delivery: Delivery, *, actor: User) -> None:
         raise Conflict("This delivery is still waiting. The server will send it automatically.")
     hook = delivery.webhook
     sentence = f"{actor} sent an event to the webhook {hook} again"
-    audit.record("webhooks.redeliver", sentence, actor=actor, collection=hook.collection, target=hook)
+    audit.record("webhooks.redeliver", sentence, actor=actor, target=hook)
     queue(hook)
 
 
@@ -237,7 +237,7 @@ def _note(hook: Webhook, answer: Answer, now: datetime) -> None:
     why = f"It failed for {PATIENCE.days} days. Last error: {answer.error}"[:300]
     if rows.filter(active=True, failing_since__lte=now - PATIENCE).update(active=False, stopped_because=why):
         sentence = f"the server switched off the webhook {hook}, which failed for {PATIENCE.days} days"
-        audit.record("webhooks.stop", sentence, actor=None, collection=hook.collection, target=hook)
+        audit.record("webhooks.stop", sentence, actor=None, target=hook)
         emit(
             "webhook.stopped",
             hook.collection,

@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 from assay.connectors.transport import place_of
 from assay.core.errors import NotValid
 from assay.network.allowed_addresses import Allowed
-from assay.network.checked_client import CheckedNetwork
-from assay.network.deadline import Clock, timed_transport
+from assay.network.http_clients import CheckedNetwork, Clock, timed_transport
 from assay.network.masked_secrets import masked
 
 # Seconds for a whole request, and bytes of a response that are read.

@@ -16,7 +16,7 @@ from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import state
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import errors_as_messages, finish, form_page, get_page, post_action
 from judgments.webhooks import deliveries, webhooks
 from judgments.webhooks.sending import LONGEST_ADDRESS
@@ -106,7 +106,7 @@ def _deliveries(request: HttpRequest, collection: Collection) -> Listing:
             Column("again", "Redeliver", value=lambda row: "", show=again),
         ),
         search=("response", "error", "event__kind"),
-        choices=(Choice("state", "State", "state", [one for one in Delivery.State.choices if one[0] != "held"]),),
+        choices=(ChoiceFilter("state", "State", "state", [one for one in Delivery.State.choices if one[0] != "held"]),),
         order="-created_at",
         stacked=True,
     )

@@ -103,4 +103,4 @@ def _state(hook: Webhook) -> dict[str, Any]:
 
 
 def _record(verb: str, sentence: str, hook: Webhook, actor: User | None, **detail: Any) -> None:
-    audit.record(f"webhooks.{verb}", sentence, actor=actor, collection=hook.collection, target=hook, **detail)
+    audit.record(f"webhooks.{verb}", sentence, actor=actor, target=hook, **detail)

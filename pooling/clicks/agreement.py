@@ -149,4 +149,4 @@ def checked_scale(cuts: tuple[float, ...], scale: tuple[int, ...]) -> None:
             f"{amount(len(cuts), 'threshold makes', 'thresholds make')} {amount(len(cuts) + 1, 'grade')}, but the "
             f"scale has {len(scale)}. Give at most {amount(len(scale) - 1, 'threshold')}"
         )
-        raise NotValid(message, {"cuts": message})
+        raise NotValid(message, "cuts")

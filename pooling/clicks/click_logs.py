@@ -11,9 +11,8 @@ from django import forms
 from assay.clicks import CLICK_MODELS
 from assay.clicks.click_counts import Evidence, Robots
 from assay.clicks.grade_cuts import checked_cuts, parse_cuts
-from assay.clicks.labeling import LEAST_IMPRESSIONS, ClickLabels, Rules, label
+from assay.clicks.labeling import LEAST_IMPRESSIONS, UNKNOWN, ClickLabels, Rules, label
 from assay.clicks.log_file import read_clicks
-from assay.clicks.position_bias import UNKNOWN
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.read_report import Report
@@ -158,7 +157,7 @@ def _rates(text: str) -> tuple[float, ...]:
             f"{text[:100]!r} is not a list of click rates. Enter the rate of each rank, starting with rank 1, for "
             "example 0.4, 0.2, 0.15."
         )
-        raise NotValid(message, {"baseline": message}) from None
+        raise NotValid(message, "baseline") from None
 
 
 def store(
@@ -173,7 +172,7 @@ def store(
     at = [place for place, query in enumerate(labels.query.tolist()) if query in pairs.queries]
     if not at:
         message = f"No pair of the collection's queries has at least {amount(rules.least_impressions, 'impression')}."
-        raise NotValid(message, {"least_impressions": message})
+        raise NotValid(message, "least_impressions")
     source = make_source(
         collection,
         name=str(options.get("name") or upload.filename).strip(),

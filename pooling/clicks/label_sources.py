@@ -13,8 +13,8 @@ from django.db import transaction
 
 from assay.clicks.grade_cuts import checked_cuts, grades_of
 from assay.core.errors import Conflict, NotValid
-from assay.core.ids import id_fault
 from judgments.models import Collection, ImportedLabel, LabelSource, User, audit
+from judgments.models.fields import checked_name
 from pooling.models import ClickCount
 
 BATCH = 1_000
@@ -28,8 +28,7 @@ def make_source(
     name = name[:200]
     if not name:
         raise NotValid("Enter a name for the label source.", {"name": "Enter a name."})
-    if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
+    checked_name(name)
     if collection.label_sources.filter(name=name).exists():
         raise Conflict(f"Another label source is already called {name}. Choose another name.")
     sha256 = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()

@@ -13,13 +13,12 @@ from django.shortcuts import redirect
 from assay.clicks import CLICK_MODELS
 from assay.clicks.grade_cuts import parse_cuts
 from assay.core.errors import AssayError, Conflict
-from judgments.charts import table_files
 from judgments.models import Collection, ImportedLabel, LabelSource
 from judgments.web import access
-from judgments.web.columns import Column
+from judgments.web.columns import QUERY_COLUMN, Column
 from judgments.web.figures import number, percent
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer, requested_table, small_table
 from judgments.web.pages import form_page, get_page
 from pooling.clicks import agreement, charts, label_sources
 
@@ -46,7 +45,7 @@ LABELS = Listing(
     noun=("label", "labels"),
     columns=(
         Column("query_id", "Query id", order="query__query_id", value="query.query_id", style="id clip"),
-        Column("query", "Query", order="query__text", head=True, value="query.text", style="clip"),
+        QUERY_COLUMN,
         Column("doc_id", "Document", order="document__doc_id", value="document.doc_id", style="id"),
         Column("title", "Title", value="document.title", style="clip"),
         Column("label", "Label", order="value", numeric=True, value="value", show=lambda row: _label(row)),
@@ -71,7 +70,7 @@ LABELS = Listing(
     ),
     search=("query__text", "query__query_id", "document__doc_id", "document__title"),
     choices=(
-        Choice(
+        ChoiceFilter(
             "sure",
             "Interval",
             lambda rows, value: _by_interval(rows, value),
@@ -146,7 +145,7 @@ def source(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
             return redirect("click_source", collection.slug, made.uuid)
     context = {"collection": collection, "source": row, "form": form, "compared": compared, **_figures(row)}
     context["click_grades"] = [f"Click grade {grade}" for grade in compared.scale] if compared.cuts else []
-    file = table_files.file_of(request, context["tables"], context)
+    file = requested_table(request, context["tables"], context)
     rows = row.labels.select_related("query", "document", "click_count")
     return file or answer(request, LABELS, rows, "pooling/clicks/click_source.html", context, form.status)
 
@@ -162,8 +161,8 @@ def _figures(row: LabelSource) -> dict[str, Any]:
     report, rules = row.report, row.report["rules"]
     member = CLICK_MODELS[rules["model"]]
     bins = charts.bins_of(list(row.labels.values_list("value", flat=True)), grades=bool(rules["cuts"]))
-    ranks = table_files.small("ranks", ("rank", "ranks"), RANKS, report["ranks"])
-    spread = table_files.small("labels", ("label", "labels"), BINS, bins)
+    ranks = small_table("ranks", ("rank", "ranks"), RANKS, report["ranks"])
+    spread = small_table("labels", ("label", "labels"), BINS, bins)
     return {
         "report": report,
         "rules": rules,

@@ -14,7 +14,7 @@ from assay.core.errors import Conflict, NotValid
 from judgments.jobs import encrypted_secrets
 from judgments.members import grants
 from judgments.models import Collection, User, audit
-from judgments.web.concurrency_limit import outside_turns
+from judgments.web.middleware import outside_turns
 from pooling.models import Connector
 
 # The stored secret is sent to the address in these settings. A user who changes one of them must enter the secret
@@ -39,7 +39,7 @@ def add(
     with transaction.atomic():
         _fill(connector, name, values, timeout, concurrency)
         sentence = f"{actor} connected {connector.name} ({CONNECTORS[kind].title})"
-        audit.record("connected.add", sentence, actor=actor, collection=collection, target=connector)
+        audit.record("connected.add", sentence, actor=actor, target=connector)
     return connector
 
 
@@ -60,15 +60,15 @@ def change(
         message = (
             f"The {moved[0]} changed. Enter the secret again, so that it is not sent to the wrong server by accident."
         )
-        raise NotValid(message, {member.secrets[0]: message})
+        raise NotValid(message, member.secrets[0])
     secrets = {one: given.get(one) or secrets_before.get(one, "") for one in member.secrets}
     values = _usable(connector, name, {**given, **secrets}, timeout, concurrency)
     with transaction.atomic():
         _fill(connector, name, values, timeout, concurrency)
-        sentence, collection = f"{actor} changed the settings of {connector.name}", connector.collection
+        sentence = f"{actor} changed the settings of {connector.name}"
         new = any(given.get(one) for one in member.secrets)
         detail = {**audit.changed(before, _state(connector)), "secret_given": new}
-        audit.record("connected.change", sentence, actor=actor, collection=collection, target=connector, **detail)
+        audit.record("connected.change", sentence, actor=actor, target=connector, **detail)
 
 
 @transaction.atomic
@@ -77,7 +77,7 @@ def remove(connector: Connector, *, actor: User) -> None:
     if any(fetch.job is not None and not fetch.job.over for fetch in connector.fetches.select_related("job")):
         raise Conflict(f"A fetch from {connector.name} is running. Cancel that job first.")
     sentence = f"{actor} removed the connector {connector.name}"
-    audit.record("connected.remove", sentence, actor=actor, collection=connector.collection, target=connector)
+    audit.record("connected.remove", sentence, actor=actor, target=connector)
     connector.delete()
 
 
@@ -93,7 +93,7 @@ def attempt(connector: Connector, query: str, *, actor: User | None = None) -> l
         answer = answer_of(engine, "trial", query, TRIAL)
     facts = {"query": query[:200], "hits": len(answer.hits), "error": answer.error}
     sentence = f"{actor or 'The server'} tested the connector {connector.name}"
-    audit.record("connected.attempt", sentence, actor=actor, collection=connector.collection, target=connector, **facts)
+    audit.record("connected.attempt", sentence, actor=actor, target=connector, **facts)
     if answer.error:
         raise NotValid(answer.error)
     return list(answer.hits)

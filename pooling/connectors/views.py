@@ -18,15 +18,14 @@ from django.utils.text import Truncator, slugify
 from assay.connectors import CONNECTORS, ConnectorKind, Hit, Setting
 from assay.connectors.connector import DEEPEST
 from assay.connectors.fetch import LONGEST_TIMEOUT, MOST_AT_ONCE, Plan
-from judgments.charts import table_files
-from judgments.jobs.views.jobs import SHAPES
+from judgments.jobs.views import SHAPES
 from judgments.members import grants
 from judgments.models import Collection
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import state
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Listing, answer
+from judgments.web.lists import Listing, answer, small_table
 from judgments.web.pages import errors_as_messages, finish, form_page, get_page, post_action
 from judgments.web.posted_values import uuid_of
 from pooling.connectors import connections, fetching
@@ -341,9 +340,7 @@ def _page(
         "stopped": [one for one in fetches if one.waits],
         "form": form,
         "trial": trial,
-        "hits": None
-        if hits is None
-        else table_files.small("hits", ("hit", "hits"), HITS, list(enumerate(hits, start=1))),
+        "hits": None if hits is None else small_table("hits", ("hit", "hits"), HITS, list(enumerate(hits, start=1))),
     }
     status = form.status if form.is_bound else trial.status
     return answer(request, FETCHES, fetches, "pooling/connectors/connector.html", context, status=status)

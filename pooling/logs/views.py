@@ -18,12 +18,12 @@ from assay.core.errors import NotValid
 from assay.sampling.draw import STRATIFIED
 from assay.sampling.sample import Advice, advise, expected_worth
 from assay.sampling.tiers import TIERS, Tier
-from judgments.charts import charts, table_files
+from judgments.charts import charts
 from judgments.models import Collection, QuerySample
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import number, percent
-from judgments.web.lists import Listing, Page, answer
+from judgments.web.lists import Listing, Page, answer, requested_table, small_table
 from judgments.web.pages import finish, form_page, get_page
 from judgments.web.posted_values import uuid_of
 from pooling.logs import drawn_queries, query_logs, traffic
@@ -111,7 +111,7 @@ def query_log(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         with form.telling():
             return _draw(request, log, {**_options(form.values), "token": uuid_of(request.POST.get("token", ""))})
     context = {"collection": collection, "step": "queries", "log": log, "form": form, **_plan(log, form)}
-    file = table_files.file_of(request, context["tables"], context)
+    file = requested_table(request, context["tables"], context)
     return file or render(request, "pooling/logs/query_log.html", context, status=form.status)
 
 
@@ -158,8 +158,8 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
         values = DrawForm.DEFAULTS
         log_figures = traffic.traffic(log)
     rows = _tier_rows(log_figures, values)
-    by_tier = table_files.small("tiers", ("tier", "tiers"), TIER_COLUMNS, rows)
-    curve = table_files.small("curve", ("point", "points"), CURVE_COLUMNS, log_figures.curve)
+    by_tier = small_table("tiers", ("tier", "tiers"), TIER_COLUMNS, rows)
+    curve = small_table("curve", ("point", "points"), CURVE_COLUMNS, log_figures.curve)
     samples = _samples(log)
     drawn = [row.drawn for row in rows if row.drawn is not None]
     return {
@@ -220,7 +220,7 @@ def _samples(log: QueryLog) -> Page:
     worth = drawn_queries.worth(draws)
     for sample in draws:
         sample.advice = advise(worth.get(sample.pk))
-    return table_files.small("draws", ("draw", "draws"), SAMPLES, draws)
+    return small_table("draws", ("draw", "draws"), SAMPLES, draws)
 
 
 def _chance(probability: float | None) -> str:

@@ -161,7 +161,7 @@ def _add_separate_entry(pool: Pool, entry: PoolEntry, copy: dict[str, Any], acto
     pool.summary = _summary_after_removal(pool, left)
     pool.save(update_fields=["parameters", "provenance", "summary"])
     sentence = f"{actor} separated document {copy['doc_id']} from the duplicates of pool {pool}"
-    audit.record("copies.take_out", sentence, actor=actor, collection=pool.collection, target=pool)
+    audit.record("copies.take_out", sentence, actor=actor, target=pool)
     return made
 
 

@@ -254,7 +254,7 @@ def draw_pool(
                 collection, chosen, actor=actor, runs=runs, settings=settings, also=also, summary=summary, token=token
             )
             sentence = f"{actor} created pool {pool} with {amount(len(chosen), 'pair')}"
-            audit.record("pools.draw_pool", sentence, actor=actor, collection=collection, target=pool, seed=pool.seed)
+            audit.record("pools.draw_pool", sentence, actor=actor, target=pool, seed=pool.seed)
             return pool
     except IntegrityError:
         # A concurrent request with this token was faster.

@@ -75,10 +75,10 @@ def _check(pool: Pool, *, batch: int, most_pairs: int, pairs_per_query: int | No
     if pool.strategy not in STRATEGIES or not STRATEGIES[pool.strategy].adaptive:
         learning = ", ".join(name for name in STRATEGIES if STRATEGIES[name].adaptive)
         message = f"{pool.strategy} does not learn from judgments. Create the pool with one of {learning}."
-        raise NotValid(message, {"pool": message})
+        raise NotValid(message, "pool")
     if pool.parameters.get("residual"):
         message = "This pool already has a residual stratum. Create the pool without one, and request it for the round."
-        raise NotValid(message, {"residual": message})
+        raise NotValid(message, "residual")
     if not 1 <= batch <= LARGEST_BATCH:
         raise NotValid(
             f"{batch} is not a valid batch size.", {"batch": f"Enter a whole number from 1 to {LARGEST_BATCH}."}
@@ -95,7 +95,7 @@ def _check(pool: Pool, *, batch: int, most_pairs: int, pairs_per_query: int | No
             f"{amount(first, 'pair')} of {amount(queries, 'query', 'queries')} {agree(first, 'is', 'are')} already "
             f"chosen, so {pairs_per_query:,} per query leaves nothing to choose."
         )
-        raise NotValid(message, {"pairs_per_query": message})
+        raise NotValid(message, "pairs_per_query")
     earlier = Refill.objects.filter(pool=pool).select_related("round").first()
     if earlier is not None:
         raise Conflict(f"{earlier.round} already adds pairs to this pool. Create another pool for another round.")

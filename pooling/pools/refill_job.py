@@ -220,7 +220,7 @@ def _attach_copies(refill: Refill, chosen: ChosenPool, requested: Sequence[str])
     """Attach duplicates among the chosen pairs to earlier pairs; the strategy then runs again."""
     import numpy as np
 
-    from assay.strategies.late_duplicates import late_copies
+    from assay.strategies.duplicates import late_copies
     from assay.strategies.pooled_pair import PairCopy
 
     how = _compared(refill.pool)
@@ -326,7 +326,7 @@ def _write(
         rounds.Candidate(queries[pair.query_id], documents[keys[pair.doc_id]], {**origin(pair), "pool": str(pool.uuid)})
         for pair in handed_out
     )
-    rounds.append_pairs(refill.round, candidates=candidates, actor=None)
+    rounds.append_pairs(refill.round, candidates=candidates)
 
 
 def _finish(refill: Refill, why: str) -> None:

@@ -20,7 +20,7 @@ from judgments.queries import groups as query_groups
 from judgments.queries import narratives
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.lists import Choice, Listing, answer, how_many
+from judgments.web.lists import ChoiceFilter, Listing, answer, how_many
 from judgments.web.pages import errors_as_messages, form_page
 from judgments.web.posted_values import searchable, uuid_of
 from pooling.queries import needs_form
@@ -97,7 +97,9 @@ def _groups(request: HttpRequest, collection: Collection, lead: bool) -> Listing
             ),
         ),
         search=("name",),
-        choices=(Choice("sharing", "Judgments", lambda rows, value: rows.filter(shares=value == "yes"), SHARING),),
+        choices=(
+            ChoiceFilter("sharing", "Judgments", lambda rows, value: rows.filter(shares=value == "yes"), SHARING),
+        ),
         order="name",
     )
 
@@ -261,7 +263,7 @@ def _listing(request: HttpRequest, lead: bool, refused: needs_form.Refused, held
             Column("draft", "State", value=_state),
         ),
         search=("query_id", "text", "narrative", "draft"),
-        choices=(Choice("show", "Show", _only, SHOWN), Choice("tier", "Tier", "tier", Query.Tier.choices)),
+        choices=(ChoiceFilter("show", "Show", _only, SHOWN), ChoiceFilter("tier", "Tier", "tier", Query.Tier.choices)),
         order="-frequency",
         page_size=PAGE,
     )

@@ -183,12 +183,12 @@ class QueriesForm(AssayForm):
         upload = self.cleaned_data["file"]
         if upload.size > MOST_START_BYTES:
             message = "This page accepts files up to 2 MB. For more, upload a queries file and a documents file."
-            raise NotValid(message, {"file": message})
+            raise NotValid(message, "file")
         try:
             return upload.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             message = f"{upload.name} is not valid UTF-8 at byte {error.start + 1}. Save the file as UTF-8 CSV."
-            raise NotValid(message, {"file": message}) from error
+            raise NotValid(message, "file") from error
 
 
 class ResultsForm(AssayForm):

@@ -64,7 +64,7 @@ def read_queries(text: str) -> list[str]:
             f"This page accepts at most {MOST_QUERIES} queries, but this list has {len(queries):,}. Upload a queries "
             "file for more."
         )
-        raise NotValid(message, {"queries": message})
+        raise NotValid(message, "queries")
     if any("\0" in query for query in queries):
         raise NotValid("A query contains a NUL character.", {"queries": "Remove the NUL character."})
     too_long = [query for query in queries if len(query) > 2048]
@@ -172,7 +172,7 @@ def _record(record: dict[str, Any], line: int) -> tuple[str, Result]:
 
 
 def _odd(message: str) -> NotValid:
-    return NotValid(message, {"file": message})
+    return NotValid(message, "file")
 
 
 def store_lists(
@@ -187,7 +187,7 @@ def store_lists(
     for start in starts:
         if len(start.results) > MOST_RESULTS:
             message = f"“{start.query}” has {len(start.results)} results; the limit per query is {MOST_RESULTS}."
-            raise NotValid(message, {"results": message})
+            raise NotValid(message, "results")
     try:
         with transaction.atomic():
             return _store_lists(collection, starts, actor, name)

@@ -15,7 +15,7 @@ from pooling.models import Run
 from pooling.runs import runs
 
 if TYPE_CHECKING:
-    from assay.formats.run_reader import RunRows
+    from assay.formats.trec_run import RunRows
 
 BLOCK = 20_000
 # Formats with their file extensions.

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from assay.core.unjudged import Unjudged, count_unjudged
-from assay.scoring.diagnostics import DEPTH, Figures, Likeness, Tops, depths, figures, likeness, tops
+from assay.formats.stored_run import Figures, depths, figures
+from assay.scoring.run_similarity import DEPTH, Likeness, Tops, likeness, tops
 from judgments.jobs.single_flight import compute_once
-from judgments.labels.snapshot_files import qrels_of
 from judgments.models import Snapshot
 from pooling.models import Run
 from pooling.runs import overlap, runs
@@ -150,6 +150,6 @@ def _unlabeled(run: Run) -> Unlabeled | None:
         return None
 
     def count() -> Unjudged:
-        return count_unjudged(qrels_of(snapshot).to_dict(), overlap.first(run, DEPTH).items(), DEPTH)
+        return count_unjudged(snapshot.qrels().to_dict(), overlap.first(run, DEPTH).items(), DEPTH)
 
     return Unlabeled(snapshot, compute_once(f"unlabeled@{DEPTH}:{run.path}:{snapshot.content_sha256}", count, keep=DAY))

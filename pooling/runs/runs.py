@@ -12,24 +12,23 @@ from django import forms
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
 
-from assay.core.errors import AssayError, Conflict, NotValid
-from assay.core.ids import id_fault
+from assay.core.errors import AssayError, Conflict
 from assay.core.run import run_names, stem
 from assay.formats.row_types import RunRow
 from assay.llm.judges.model_families import FAMILIES, LONGEST, NO_MODEL, System, declared_family
 from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
-from judgments.imports.text_keys import with_query_ids
+from judgments.imports.queries import with_query_ids
 from judgments.jobs import storage
 from judgments.models import Collection, Upload, User, audit
+from judgments.models.fields import checked_name
 from judgments.web.access import STAFF
 from pooling.hooks import RUN_LISTENERS
 from pooling.models import Run
 
 if TYPE_CHECKING:
     from assay.core.run import Run as RankedRun
-    from assay.formats.run_reader import RunFile
-    from assay.formats.stored_run import RunTable
-    from assay.scoring.diagnostics import Figures
+    from assay.formats.stored_run import Figures, RunTable
+    from assay.formats.trec_run import RunFile
 
 HELP = (
     f"The family of the language model in this system: {', '.join(FAMILIES)}, or another vendor’s name; {NO_MODEL} if "
@@ -47,11 +46,11 @@ def declare(run: Run, *, family: str, actor: User) -> None:
     run.save(update_fields=["generator_family"])
     sentence = f"{actor} declared the model family of run {run}: {declared or 'unknown'}"
     names = {"before": before, "after": declared}
-    audit.record("run_families.declare", sentence, actor=actor, collection=run.collection, target=run, **names)
+    audit.record("run_families.declare", sentence, actor=actor, target=run, **names)
 
 
 def systems(collection: Collection) -> list[System]:
-    """Return the collection's runs in the format of `judgments.machines.judge_runs.kinship`."""
+    """Return the collection's runs in the format of `judgments.machines.judge_runs.judge_settings`."""
     rows = collection.runs.order_by("name").values_list("name", "generator_family", "description")
     return [System(*row) for row in rows]
 
@@ -80,7 +79,7 @@ def compact(rows: Sequence[RunRow]) -> RunTable | None:
 def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Checked:
     """Compare a run with the collection; unknown queries and documents are reported, and stored unchanged."""
     from assay.formats.stored_run import RunTable
-    from assay.scoring.diagnostics import figures as figures_of
+    from assay.formats.stored_run import figures as figures_of
 
     earlier = collection.runs.filter(sha256=upload.sha256).first()
     if earlier is not None:
@@ -180,9 +179,7 @@ def announce(run: Run, actor: User) -> None:
 
 def free_name(collection: Collection, wanted: str) -> str:
     """Return the wanted name if it is free."""
-    name = wanted.strip()[:120] or "run"
-    if fault := id_fault(name):
-        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and punctuation."})
+    name = checked_name(wanted.strip()[:120] or "run")
     if collection.runs.filter(name=name).exists():
         raise _taken(name)
     return name
@@ -258,7 +255,7 @@ def rename(run: Run, *, name: str, actor: User) -> None:
         raise _taken(run.name) from error  # a concurrent request took the name
     sentence = f"{actor} renamed run {before} to {run.name}"
     names = {"before": before, "after": run.name}
-    audit.record("runs.rename", sentence, actor=actor, collection=run.collection, target=run, **names)
+    audit.record("runs.rename", sentence, actor=actor, target=run, **names)
 
 
 @transaction.atomic

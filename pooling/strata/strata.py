@@ -180,7 +180,7 @@ def _counted_share(log: QueryLog, whole: str, own: int, all_: int) -> float:
     """Return the share of the new stratum, from the searches that the log counts in the older stratum."""
     if not whole or _whole(log, whole) != whole:
         message = "The share of the whole traffic cannot be computed from the log. Enter a number between 0 and 1."
-        raise NotValid(message, {"share": message})
+        raise NotValid(message, "share")
     there = log.collection.strata.filter(name=whole).first()
     return (there.share if there else 1.0) * own / all_
 

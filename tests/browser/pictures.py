@@ -117,12 +117,12 @@ def decided(collection: Any) -> Any:
 def judged(round_: Any) -> Any:
     """Let the judge that compares words grade the round, and wait for the worker."""
     from judgments.machines.judge_runs import judge_runs
-    from judgments.machines.judge_runs.judge_settings import Choice
+    from judgments.machines.judge_runs.judge_settings import JudgeSettings
     from judgments.models import User
 
     queries = round_.pairs.order_by().values_list("query__query_id", "query__text").distinct()
     expected = {query_id: [text] for query_id, text in queries}
-    choice = Choice(kind="token_overlap", expected=expected, parameters={"min_tokens": 1})
+    choice = JudgeSettings(kind="token_overlap", expected=expected, parameters={"min_tokens": 1})
     lead = User.objects.get(username="lead")
     run = judge_runs.start(round_, choice, actor=lead, cap_usd=None, cap_calls=None, audit_share=0.2)
     for _ in range(300):

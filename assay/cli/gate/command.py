@@ -47,7 +47,7 @@ from assay.core.markdown_text import code, plain
 if TYPE_CHECKING:
     from assay.decisions.gate_rules import Rule
     from assay.decisions.gate_verdicts import GateResult, Verdict
-    from assay.formats.run_reader import RunFile
+    from assay.formats.trec_run import RunFile
 
 
 EXAMPLE = (

@@ -1,10 +1,12 @@
-"""Data sets as input and output of ``assay convert``: a folder, or an id of ir_datasets."""
+"""Data sets as input and output of ``assay convert``: a folder, an id of ir_datasets, or training data."""
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +42,7 @@ def write_data_set(
     args: argparse.Namespace, with_ids: Callable[[argparse.Namespace, Sequence[Any]], Sequence[Any]]
 ) -> None:
     """Write a whole folder from a data set, or from qrels with their queries and documents."""
-    from assay.formats.data_sets.data_set import is_data_set
-    from assay.formats.data_sets.writing import write_folder
+    from assay.formats.data_sets.data_set import is_data_set, write_folder
 
     if args.out in (None, "-"):
         raise NotValid(f"--to {args.target_format} writes a folder; name it with --out")
@@ -69,9 +70,45 @@ def files_of(
     return documents, queries, splits[split]
 
 
-def rows_of_file(args: argparse.Namespace, path: Path, kind: str) -> Sequence[Any]:
+def settings_of(kind: str) -> list[str]:
+    """Return the settings with which training data of a kind are selected."""
+    from assay.formats.training.selection import SELECTIONS
+
+    parameters = inspect.signature(SELECTIONS[kind]).parameters.values()
+    return [one.name for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY]
+
+
+def training_rows(
+    args: argparse.Namespace,
+    kind: str,
+    settings: dict[str, Any],
+    with_ids: Callable[[argparse.Namespace, Sequence[Any]], Sequence[Any]],
+) -> Sequence[Any]:
+    """Return the rows of a training file, selected from a data set or from files."""
+    from assay.formats.training.selection import SELECTIONS
+
+    documents, queries, labels = files_of(args, with_ids)
+    texts = {row.query_id: row.query for row in queries}
+    runs: list[Any] = []
+    for number, path in enumerate(args.runs):
+        # Two files may have the same tag, or none.
+        runs += [replace(row, tag=str(number)) for row in rows_of_file(args, path, "run")]
+    if runs and kind != "triplets":
+        raise NotValid(f"--runs does not apply to --to {args.target_format}; remove it")
+    for name, value in settings.items():
+        default = inspect.signature(SELECTIONS[kind]).parameters[name].default
+        if not isinstance(value, int | float) or isinstance(value, bool) != isinstance(default, bool):
+            wanted = "true or false" if isinstance(default, bool) else "a number"
+            raise NotValid(f"--set {name}={value} is not valid; write {wanted}")
+    selected = SELECTIONS[kind](labels, texts, documents, *([runs] if kind == "triplets" else []), **settings)
+    for note in selected.notes:
+        sys.stderr.write(f"note: {note}\n")
+    return selected.rows
+
+
+def rows_of_file(args: argparse.Namespace, path: str, kind: str) -> Sequence[Any]:
     """Return the rows of a file of a kind, which is detected from the content."""
-    return _read(args, path, kind).rows
+    return _read(args, Path(path), kind).rows
 
 
 def _of_data_set(
@@ -98,18 +135,14 @@ def _of_files(
     source, read = read_file(args.source, args.source_format, args, likely="qrels", option="--from {}")
     if source.kind != "qrels":
         raise NotValid(f"{args.source} is {source.name}; a data set is written from qrels, --queries and --documents")
-    _check(args, args.source, [read.report])
+    check_report(args, args.source, read.report)
     rows = with_ids(args, read.rows) if source.by_text else read.rows
-    queries: Sequence[QueryRow] = _file(args, args.queries, "queries") if args.queries else ()
+    queries: Sequence[QueryRow] = rows_of_file(args, args.queries, "queries") if args.queries else ()
     if not queries:
         texts = {row.query_id: row.query for row in rows if row.query}
         queries = [QueryRow(query_id, text) for query_id, text in texts.items()]
-    documents = _file(args, args.documents, "documents") if args.documents else ()
+    documents = rows_of_file(args, args.documents, "documents") if args.documents else ()
     return documents, queries, {args.split or USUAL_SPLIT: rows}
-
-
-def _file(args: argparse.Namespace, path: str, kind: str) -> Sequence[Any]:
-    return _read(args, Path(path), kind).rows
 
 
 def _opened(args: argparse.Namespace) -> DataSet:
@@ -130,15 +163,14 @@ def _read(args: argparse.Namespace, path: Path, kind: str) -> Part:
         known = ", ".join(name for name in FORMATS if FORMATS[name].kind == kind)
         raise UnreadableInput(str(path), None, f"is not recognized as {kind}", f"expected one of {known}", "F03")
     read = FORMATS[name].read(path, path=str(path))
-    _check(args, str(path), [read.report])
+    check_report(args, str(path), read.report)
     return Part(read.rows, (read.report,))
 
 
-def _check(args: argparse.Namespace, path: str, reports: Sequence[Report]) -> None:
-    """Stop at an error, or with ``--skip-errors`` only note it."""
-    for report in reports:
-        if not args.skip_errors:
-            report.raise_if_errors()
-        elif not report.ok:
-            sys.stderr.write(f"note: {path}: {amount(report.error_count, 'error')}; these rows were left out\n")
-    print_warnings(reports)
+def check_report(args: argparse.Namespace, path: str, report: Report) -> None:
+    """Stop at an error, or with ``--skip-errors`` only note it; print the warnings."""
+    if not args.skip_errors:
+        report.raise_if_errors()
+    elif not report.ok:
+        sys.stderr.write(f"note: {path}: {amount(report.error_count, 'error')}; these rows were left out\n")
+    print_warnings([report])

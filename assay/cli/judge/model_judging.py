@@ -85,7 +85,7 @@ def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
     output, repair = LabelFile(args.out), not args.dry_run
     earlier = output.holds(kind.name, parameters, repair=repair, again=AGAIN) if args.resume else DiskMapping()
     rows.refuse_none(kind.name, len(earlier))
-    from assay.llm.providers.calls import ask
+    from assay.llm.providers.question_run import ask
 
     known = ledger.known(repair=repair)
     budget = provider.budget(args, known.spent, known.calls)
@@ -115,7 +115,7 @@ def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
 
 def _asker(args: argparse.Namespace) -> Asker:
     """Return the function that sends questions, individually or in batches."""
-    from assay.llm.providers.calls import ask
+    from assay.llm.providers.question_run import ask
 
     if not args.batch:
         return ask

@@ -93,6 +93,16 @@ def _options(member: Format, args: argparse.Namespace) -> dict[str, Any]:
     return options
 
 
+def columns_of(text: str | None, example: str) -> dict[str, str] | None:
+    """Return the columns of ``--columns OURS=THEIRS,...``."""
+    if text is None:
+        return None
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(ours and equals and theirs for ours, equals, theirs in pairs):
+        raise NotValid(f"--columns is {text!r}; write NAME=COLUMN, such as {example}")
+    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+
+
 def _columns(given: list[str]) -> dict[str, str] | None:
     columns = {}
     for one in given:

@@ -42,7 +42,7 @@ from assay.formats.annotation_tools.writing import (
 from assay.formats.column_names import ColumnMap
 from assay.formats.format import Format
 from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id
-from assay.formats.json_rows import is_number
+from assay.formats.json_lines import is_number
 from assay.formats.labels_jsonl import MachineLabel, TextLabel
 from assay.formats.reader import reader
 from assay.formats.row_types import RatingRow

@@ -35,8 +35,7 @@ from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import Columns, read_table
 from assay.formats.format import Format
 from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id
-from assay.formats.json_lines import parse
-from assay.formats.json_rows import is_number
+from assay.formats.json_lines import is_number, parse
 from assay.formats.labels_jsonl import MachineLabel, TextLabel
 from assay.formats.quepid.book_json import HOST
 from assay.formats.reader import reader

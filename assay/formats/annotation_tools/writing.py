@@ -13,8 +13,7 @@ from typing import Any, BinaryIO, TypeVar
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault
-from assay.formats.json_lines import may_be_unstorable, refuse_unstorable
-from assay.formats.json_rows import is_number
+from assay.formats.json_lines import is_number, may_be_unstorable, refuse_unstorable
 from assay.formats.labels_jsonl import MachineLabel
 from assay.formats.quepid.book_json import BookRating
 from assay.formats.ratings_csv import HUMAN

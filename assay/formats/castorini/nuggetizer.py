@@ -11,8 +11,7 @@ from typing import Any, BinaryIO
 
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
-from assay.formats.json_lines import Element, note_unknown, read_id
-from assay.formats.json_rows import row_reader, text, write_objects
+from assay.formats.json_lines import Element, note_unknown, read_id, row_reader, text, write_objects
 from assay.formats.queries import checked_query
 from assay.formats.reader import note_unusual
 from assay.formats.value_kinds import value_kind

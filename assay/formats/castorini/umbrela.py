@@ -14,17 +14,16 @@ from typing import Any, BinaryIO
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.ids import text_id
 from assay.core.read_report import RowFault, Tally
 from assay.formats.annotation_tools.writing import Losses, PairTexts, count_details, json_text, version_of
 from assay.formats.format import Format
 from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id, scale_grade
-from assay.formats.json_lines import Element, id_text, note_unknown, objects, read_id
-from assay.formats.json_rows import rows, text
+from assay.formats.json_lines import Element, id_text, note_unknown, objects, read_id, rows, text
 from assay.formats.labels_jsonl import MachineLabel, TextLabel
 from assay.formats.queries import checked_query
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import PairRow
-from assay.formats.text_ids import text_id
 from assay.formats.text_lines import Content
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written

@@ -1,13 +1,21 @@
-"""Data sets: what they offer, and those of the package ir_datasets, which downloads them when they are first read."""
+"""Data sets of the package ir_datasets, which downloads them when they are first read, and folders, read and written.
+
+A folder has the layout of BEIR or MTEB, or files named like Assay's own: ``corpus``, ``queries`` and ``qrels/SPLIT``,
+or folders of these names with one file per part. Each may be JSONL, Parquet or TSV, compressed with gzip or not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from assay.core.errors import NotValid
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid, UnreadableInput
 from assay.core.read_report import Report
 from assay.formats.row_types import DocumentRow, LabelRow, QueryRow
 
@@ -58,8 +66,6 @@ def open_data_set(source: str, read_file: FileReader) -> DataSet:
     """Open a folder or an id of ir_datasets."""
     if source.startswith(CATALOG_PREFIX):
         return open_catalog(source.removeprefix(CATALOG_PREFIX))
-    from assay.formats.data_sets.folder import open_folder
-
     return open_folder(Path(source), read_file)
 
 
@@ -137,3 +143,165 @@ def _first(of: dict[str, Any], names: tuple[str, ...]) -> str:
     """Remove and return the first of these values that is text."""
     name = next((name for name in names if isinstance(of.get(name), str) and of[name].strip()), None)
     return of.pop(name) if name else ""
+
+
+_ENDING = r"\.(?:jsonl|ndjson|tsv|csv|txt|parquet)(?:\.gz)?"
+# The files of a split are numbered: test-00000-of-00002.parquet.
+_NUMBER = r"(?:-\d+-of-\d+)?"
+_DOCUMENT_FILES = re.compile(rf"(?:corpus|documents)(?:/[^/]+?)?{_NUMBER}{_ENDING}")
+_QUERY_FILES = re.compile(rf"queries(?:/[^/]+?)?{_NUMBER}{_ENDING}")
+_QREL_FILES = re.compile(rf"(?:qrels|default|data)/(?P<split>[^/]+?){_NUMBER}{_ENDING}|qrels{_ENDING}")
+_LAYOUT = "expected corpus.jsonl, queries.jsonl and qrels/test.tsv, as BEIR and MTEB have them"
+_ID = {"documents": "doc_id", "queries": "query_id"}
+
+
+@dataclass(frozen=True, slots=True)
+class FolderData:
+    """The files of a data set by kind, and by split for qrels."""
+
+    name: str
+    documents: tuple[Path, ...]
+    queries: tuple[Path, ...]
+    qrels: dict[str, tuple[Path, ...]]
+    read_file: FileReader
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Return the splits that have qrels."""
+        return tuple(self.qrels)
+
+    def read(self, kind: str, split: str) -> Part:
+        """Read the files of a kind; an id in two files is refused."""
+        files = self.qrels[split] if kind == "qrels" else getattr(self, kind)
+        if not files:
+            raise UnreadableInput(self.name, None, f"has no file with {kind}", _LAYOUT, "F00")
+        parts = [self.read_file(path, kind) for path in files]
+        if len(parts) > 1:
+            _refuse_repeated(kind, zip(files, parts, strict=True))
+        return Part([row for part in parts for row in part.rows], tuple(one for part in parts for one in part.reports))
+
+
+def open_folder(path: Path, read_file: FileReader) -> FolderData:
+    """Find the files of a data set."""
+    by_kind: dict[str, list[Path]] = {"documents": [], "queries": []}
+    qrels: dict[str, list[Path]] = {}
+    for file in sorted(one for pattern in ("*", "*/*") for one in path.glob(pattern) if one.is_file()):
+        name = file.relative_to(path).as_posix()
+        if _DOCUMENT_FILES.fullmatch(name):
+            by_kind["documents"].append(file)
+        elif _QUERY_FILES.fullmatch(name):
+            by_kind["queries"].append(file)
+        elif match := _QREL_FILES.fullmatch(name):
+            qrels.setdefault(match["split"] or USUAL_SPLIT, []).append(file)
+    if not (by_kind["documents"] or by_kind["queries"] or qrels):
+        raise UnreadableInput(str(path), None, "is a folder without the files of a data set", _LAYOUT, "F00")
+    for kind, files in (*by_kind.items(), *((f"qrels of {split}", files) for split, files in qrels.items())):
+        _refuse_copies(path, kind, files)
+    return FolderData(
+        str(path),
+        tuple(by_kind["documents"]),
+        tuple(by_kind["queries"]),
+        {split: tuple(files) for split, files in sorted(qrels.items())},
+        read_file,
+    )
+
+
+def _refuse_copies(path: Path, kind: str, files: Sequence[Path]) -> None:
+    """Refuse a kind with several files that are not the numbered parts of one."""
+    wholes = {re.sub(r"-\d+-of-\d+", "", file.relative_to(path).as_posix()) for file in files}
+    if len(wholes) > 1:
+        shown = ", ".join(sorted(wholes)[:5])
+        raise UnreadableInput(str(path), None, f"has several files with {kind}: {shown}", "remove all but one", "E16")
+
+
+def _refuse_repeated(kind: str, parts: Iterable[tuple[Path, Part]]) -> None:
+    """Refuse a row whose key is in an earlier file; within a file, its reader has found repeated keys."""
+    files: dict[Any, Path] = {}
+    for path, part in parts:
+        for row in part.rows:
+            key = (row.query_id, row.doc_id) if kind == "qrels" else getattr(row, _ID[kind])
+            if (earlier := files.setdefault(key, path)) != path:
+                what = f"{key!r} is in {earlier.name}, too"
+                raise UnreadableInput(str(path), row.line, what, "remove one of the two", "E16")
+
+
+MAX_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The format of the qrels and the ending of their files."""
+
+    qrels: str
+    ending: str
+
+
+LAYOUTS = {"beir": Layout("beir-qrels", ".tsv"), "mteb": Layout("qrels-jsonl", ".jsonl")}
+
+
+def write_folder(
+    layout: str,
+    out: Path,
+    documents: Sequence[DocumentRow],
+    queries: Sequence[QueryRow],
+    splits: Mapping[str, Sequence[LabelRow]],
+) -> list[str]:
+    """Write corpus.jsonl, queries.jsonl and qrels/SPLIT into a new folder, all or nothing; return notes.
+
+    Each query with labels must be among the queries. Documents without content are written with empty texts, because
+    BEIR's loader needs all of them.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise NotValid(f"{out} is not an empty folder; name a new one with --out")
+    odd = [split for split in splits if not split or Path(split).name != split or split.startswith(".")]
+    if odd:
+        raise NotValid(f"the split {odd[0]!r} cannot be the name of a file; use a name such as test")
+    labels = [row for rows in splits.values() for row in rows if row.grade is not None]
+    texts = {row.query_id for row in queries}
+    if unknown := sorted({row.query_id for row in labels} - texts):
+        raise NotValid(
+            f"{amount(len(unknown), 'query', 'queries')} with labels have no text: {_shown(unknown)}; add them"
+        )
+    missing = sorted({row.doc_id for row in labels} - {row.doc_id for row in documents})
+    empty = [DocumentRow(doc_id) for doc_id in missing]
+    notes = []
+    if missing:
+        count = amount(len(missing), "judged document")
+        notes.append(f"{count} without content, written with an empty text: {_shown(missing)}")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as folder:
+        notes += _write(LAYOUTS[layout], Path(folder), [*documents, *empty], queries, splits)
+        out.mkdir(exist_ok=True)
+        for one in Path(folder).iterdir():
+            shutil.move(one, out / one.name)
+    return notes
+
+
+def _write(
+    layout: Layout,
+    folder: Path,
+    documents: Sequence[DocumentRow],
+    queries: Sequence[QueryRow],
+    splits: Mapping[str, Sequence[LabelRow]],
+) -> list[str]:
+    from assay.formats import FORMATS
+
+    (folder / "qrels").mkdir()
+    options = {} if layout.qrels == "beir-qrels" else {"beir": True}
+    files = [
+        ("corpus.jsonl", "documents-jsonl", documents, {"beir": True}),
+        ("queries.jsonl", "queries-jsonl", queries, {"beir": True}),
+        *((f"qrels/{split}{layout.ending}", layout.qrels, rows, options) for split, rows in splits.items()),
+    ]
+    notes: list[str] = []
+    for name, format, rows, given in files:
+        write = FORMATS[format].write
+        if write is None:
+            raise AssertionError(f"{format} cannot be written")
+        with (folder / name).open("wb") as stream:
+            notes += write(rows, stream, **given).notes
+    return notes
+
+
+def _shown(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:MAX_SHOWN]) + (f" and {len(ids) - MAX_SHOWN:,} more" if ids[MAX_SHOWN:] else "")

@@ -13,9 +13,8 @@ from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed, Pick
-from assay.formats.json_lines import list_elements, object_parts, read_id, refuse_unstorable
-from assay.formats.json_rows import rows as json_rows
-from assay.formats.json_rows import write_objects
+from assay.formats.json_lines import list_elements, object_parts, read_id, refuse_unstorable, write_objects
+from assay.formats.json_lines import rows as json_rows
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import LabelRow, QueryRow
 from assay.formats.text_keys import TextKeys, labels_by_query, whole_rating

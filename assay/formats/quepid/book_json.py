@@ -19,8 +19,7 @@ from assay.core.read_report import RowFault, Tally
 from assay.formats.documents import document_of
 from assay.formats.format import Format
 from assay.formats.grade_cells import Keyed
-from assay.formats.json_lines import note_unknown, object_parts, parse, read_id, refuse_unstorable
-from assay.formats.json_rows import text
+from assay.formats.json_lines import note_unknown, object_parts, parse, read_id, refuse_unstorable, text
 from assay.formats.reader import note_unusual, reader
 from assay.formats.row_types import DocumentRow, RatingRow
 from assay.formats.text_keys import TextKeys, whole_rating

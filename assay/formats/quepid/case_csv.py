@@ -130,9 +130,7 @@ class _Detailed(TextLabelLayout):
 def _read_detailed(
     content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Sequence[LabelRow]:
-    layout = _Detailed(content, _DETAILED)
-    layout.grades, layout.conflicts = grades, conflicts
-    return numbered_rows(content, tally, layout)
+    return numbered_rows(content, tally, _Detailed(content, _DETAILED, grades, conflicts))
 
 
 def _write_detailed(

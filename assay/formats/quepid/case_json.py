@@ -12,8 +12,7 @@ from typing import Any, BinaryIO
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
 from assay.formats.grade_cells import Grades, Keyed, Pick
-from assay.formats.json_lines import id_text, object_parts, refuse_unstorable
-from assay.formats.json_rows import text
+from assay.formats.json_lines import id_text, object_parts, refuse_unstorable, text
 from assay.formats.quepid.case_csv import NOT_OF_LABELS, NOT_OF_QUERIES
 from assay.formats.reader import reader
 from assay.formats.row_types import LabelRow, QueryRow

@@ -87,17 +87,13 @@ class _Spaced(TextLabelLayout):
 def _read_basic(
     content: Content, tally: Tally, *, grades: Grades = None, conflicts: Pick | None = None
 ) -> Sequence[LabelRow]:
-    layout = _Spaced(content, _BASIC)
-    layout.grades, layout.conflicts = grades, conflicts
-    return numbered_rows(content, tally, layout)
+    return numbered_rows(content, tally, _Spaced(content, _BASIC, grades, conflicts))
 
 
 def _read_quaerite(
     content: Content, tally: Tally, *, grades: Grades = None, columns: ColumnMap = None, conflicts: Pick | None = None
 ) -> Sequence[LabelRow]:
-    layout = TextLabelLayout(content, _BASIC, mapping=columns)
-    layout.grades, layout.conflicts = grades, conflicts
-    return numbered_rows(content, tally, layout)
+    return numbered_rows(content, tally, TextLabelLayout(content, _BASIC, grades, conflicts, mapping=columns))
 
 
 def _write_basic(

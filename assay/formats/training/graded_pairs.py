@@ -7,10 +7,9 @@ from typing import Any, BinaryIO
 
 from assay.core.read_report import Tally
 from assay.formats.format import Format
-from assay.formats.json_lines import Element, note_unknown
-from assay.formats.json_rows import number, row_reader, write_objects
+from assay.formats.json_lines import Element, note_unknown, number, row_reader, write_objects
 from assay.formats.queries import checked_query
-from assay.formats.training.training_rows import GradedPairRow
+from assay.formats.row_types import GradedPairRow
 from assay.formats.training.triplets import checked_ids, checked_text
 from assay.formats.writer import Written
 

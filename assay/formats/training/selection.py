@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.formats.documents import document_texts
-from assay.formats.row_types import DocumentRow, LabelRow, RunRow
-from assay.formats.training.training_rows import GradedPairRow, Passage, TripletRow
+from assay.formats.row_types import DocumentRow, GradedPairRow, LabelRow, Passage, RunRow, TripletRow
 from assay.formats.writer import MAX_SHOWN
 
 Ranks = Mapping[str, Mapping[str, int]]
@@ -128,6 +127,13 @@ def select_graded_pairs(
         for doc_id, grade in sorted(of.items())
     ]
     return Selected(pairs)
+
+
+# Selections by the kind of the file.
+SELECTIONS: dict[str, Callable[..., Selected]] = {
+    "triplets": select_triplets,
+    "graded-pairs": select_graded_pairs,
+}
 
 
 def _grades(labels: Iterable[LabelRow]) -> dict[str, dict[str, float]]:

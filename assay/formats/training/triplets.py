@@ -13,15 +13,14 @@ from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
+from assay.core.ids import text_id
 from assay.core.read_report import RowFault, Tally
 from assay.formats.format import Format
 from assay.formats.grade_cells import checked_id
-from assay.formats.json_lines import Element, id_text, note_unknown
-from assay.formats.json_rows import is_number, row_reader, write_objects
+from assay.formats.json_lines import Element, id_text, is_number, note_unknown, row_reader, write_objects
 from assay.formats.queries import checked_query
 from assay.formats.reader import note_unusual
-from assay.formats.text_ids import text_id
-from assay.formats.training.training_rows import Passage, TripletRow
+from assay.formats.row_types import Passage, TripletRow
 from assay.formats.value_kinds import value_kind
 from assay.formats.writer import Written
 

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 from assay.llm.judge import Context, Outcome
 from assay.llm.judges.model_judge import RETRIED_OUTCOMES, ModelJudge, again
 from assay.llm.model_reply import Reply
-from assay.llm.providers.calls import ask
 from assay.llm.providers.limits import Budget, Limits, Ratio
 from assay.llm.providers.protocol import Endpoint, Question
-from assay.llm.providers.question_run import Ended
+from assay.llm.providers.question_run import Ended, ask
 
 if TYPE_CHECKING:
     from assay.llm.providers.response_body import Client

@@ -75,7 +75,7 @@ class Caller:
     def __init__(self, endpoint: Endpoint) -> None:
         import httpx
 
-        from assay.network.client_pool import public_tls_context
+        from assay.network.http_clients import public_tls_context
 
         self._endpoint, self.calls = endpoint, 0
         self._client = httpx.Client(timeout=TIMEOUT, follow_redirects=False, verify=public_tls_context())

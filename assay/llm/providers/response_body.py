@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from assay.llm.providers.limits import Limits
     from assay.llm.providers.protocol import Endpoint
-    from assay.network.client_pool import ClientPool
+    from assay.network.http_clients import ClientPool
 
     Client = httpx.Client | ClientPool
 
@@ -100,7 +100,7 @@ def plain_client(limits: Limits) -> ClientPool:
     """Return a client without an allowlist; a server passes in its own client."""
     import httpx
 
-    from assay.network.client_pool import ClientPool, public_tls_context
+    from assay.network.http_clients import ClientPool, public_tls_context
 
     context = public_tls_context()
     return ClientPool(lambda: httpx.Client(timeout=limits.timeout, follow_redirects=False, verify=context))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import Counter
 from dataclasses import dataclass
 
 from assay.rag.metric import SampleMetric, option
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.words import response_text, words
+from assay.rag.words import response_text
+from assay.text_metrics.text_metric import accepted_tokens, answer_tokens
+from assay.text_metrics.token_f1 import tokens_f1
 
 
 @dataclass(frozen=True)
@@ -24,16 +25,17 @@ class WordMatch(SampleMetric):
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
         """Return the value of a sample; reference answers without words count only if none has words."""
-        answer = self._words(response_text(output))
-        references = [some for text in sample.references if (some := self._words(text))]
-        return max(self.match(answer, reference) for reference in references or [[]])
+        options = {
+            "case": self.ignore_case,
+            "punctuation": self.ignore_punctuation,
+            "articles": self.ignore_articles,
+        }
+        answer = answer_tokens(response_text(output), **options)
+        return max(self.match(answer, reference) for reference in accepted_tokens(sample.references, **options))
 
     @abstractmethod
     def match(self, answer: list[str], reference: list[str]) -> float:
         """Return the match of an answer with a reference answer."""
-
-    def _words(self, text: str) -> list[str]:
-        return words(text, case=self.ignore_case, punctuation=self.ignore_punctuation, articles=self.ignore_articles)
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,4 @@ class TokenF1(WordMatch):
 
     def match(self, answer: list[str], reference: list[str]) -> float:
         """Return F1 over words with multiplicity."""
-        if not answer or not reference:
-            # SQuAD's rule: an answer without words is correct if the reference also has none.
-            return float(answer == reference)
-        return 2 * (Counter(answer) & Counter(reference)).total() / (len(answer) + len(reference))
+        return tokens_f1(answer, reference)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ComparedRuns:
     """The two runs, the metric and the weighting of a comparison."""
 
     a: Scoring
@@ -58,7 +58,7 @@ class Choice:
         }
 
 
-def chosen(scorings: Sequence[Scoring], params: Mapping[str, str]) -> Choice | None:
+def chosen(scorings: Sequence[Scoring], params: Mapping[str, str]) -> ComparedRuns | None:
     """Read the choice from the URL. Run a is the baseline by default, other runs are the best ones."""
     of = {
         name: [row.scoring for row in leaderboard.rows(scorings, name) if row.score]
@@ -89,10 +89,12 @@ def chosen(scorings: Sequence[Scoring], params: Mapping[str, str]) -> Choice | N
     can_weigh, why_not = leaderboard.weighting(leaderboard.rows([first, second], metric))
     weighted = params.get("weight") == TRAFFIC
     notes += [why_not or "A mean weighted by traffic is not available."] if weighted and not can_weigh else []
-    return Choice(first, second, metric, metrics, weighted and can_weigh, can_weigh, notes)
+    return ComparedRuns(first, second, metric, metrics, weighted and can_weigh, can_weigh, notes)
 
 
-def requested(request: HttpRequest, collection: Collection) -> tuple[dict[str, Any], Choice | None, frozenset[str]]:
+def requested(
+    request: HttpRequest, collection: Collection
+) -> tuple[dict[str, Any], ComparedRuns | None, frozenset[str]]:
     """Return the context of the snapshot in the URL, the choice, and the queries hidden from the reader."""
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
     withheld = snapshots.withheld_queries(request.user, snapshot) if snapshot else frozenset()
@@ -147,7 +149,7 @@ def turning(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, listing, rows, "evaluation/comparison/turning.html", context)
 
 
-def summary(collection: Collection, user: Any, choice: Choice, result: Turning) -> dict[str, Any]:
+def summary(collection: Collection, user: Any, choice: ComparedRuns, result: Turning) -> dict[str, Any]:
     """Return the context of the page and of the card on the comparison page: the answer, its cost, and the reader's
     rights."""
     usual = pace(collection)
@@ -162,7 +164,7 @@ def summary(collection: Collection, user: Any, choice: Choice, result: Turning) 
     }
 
 
-def card(collection: Collection, user: Any, choice: Choice, withheld: frozenset[str]) -> dict[str, Any]:
+def card(collection: Collection, user: Any, choice: ComparedRuns, withheld: frozenset[str]) -> dict[str, Any]:
     """Return the same context for the comparison page if the runs are small; otherwise return a link."""
     if choice.weighted or decision_critical.unknown_reason(choice.metric):
         return {}
@@ -210,7 +212,7 @@ def remark(result: Turning) -> verdict.Remark:
     return verdict.Remark("Reversible by judging", "warn", "yes", why)
 
 
-def _addresses(collection: Collection, choice: Choice) -> dict[str, str]:
+def _addresses(collection: Collection, choice: ComparedRuns) -> dict[str, str]:
     query_string = urlencode({key: value for key, value in choice.address({}).items() if key != "weight"})
     return {
         "turning_url": f"{reverse('scores_turning', args=[collection.slug])}?{query_string}",
@@ -222,7 +224,7 @@ def _status(request: HttpRequest) -> int:
     return 422 if request.method == "POST" else 200
 
 
-def _made(request: HttpRequest, choice: Choice, result: Turning) -> HttpResponse:
+def _made(request: HttpRequest, choice: ComparedRuns, result: Turning) -> HttpResponse:
     """Create the pool and redirect to the prefilled form of its round."""
     pool = decision_critical.make_pool(choice.a, choice.b, result, actor=request.user)
     messages.success(
@@ -231,7 +233,7 @@ def _made(request: HttpRequest, choice: Choice, result: Turning) -> HttpResponse
     return redirect(f"{reverse('round_new', args=[pool.collection.slug])}?pool={pool.uuid}")
 
 
-def _file(choice: Choice, result: Turning, rows: list[dict[str, Any]]) -> HttpResponse:
+def _file(choice: ComparedRuns, result: Turning, rows: list[dict[str, Any]]) -> HttpResponse:
     """Download the report of `assay compare --turning` for the pair, without hidden values."""
     body = decision_critical.as_json(result, rows, choice.a.snapshot)
     name = slugify(f"{choice.b.run} against {choice.a.run} {choice.metric} turning")

@@ -14,12 +14,11 @@ from evaluation.comparison import difference_chart
 from evaluation.comparison.comparison import OUTCOMES, Comparison
 from evaluation.comparison.difference_chart import Link
 from evaluation.scoring.metric_values import shown, shown_difference
-from evaluation.scoring.snapshot_design import UNTIERED
-from judgments.charts.charts import Chart
-from judgments.charts.names import short_name
+from evaluation.scoring.scoring import UNTIERED
+from judgments.charts.charts import Chart, short_name
 from judgments.models import Query
 from judgments.web.columns import Column
-from judgments.web.lists import Choice, Listing
+from judgments.web.lists import ChoiceFilter, Listing
 
 Row = dict[str, Any]
 PAGE_SIZE = 25
@@ -70,8 +69,8 @@ def listing(comparison: Comparison, params: Mapping[str, str], rows: list[Row]) 
         ),
         search=("query_id", "query"),
         choices=(
-            Choice("outcome", "Outcome", "outcome", [(outcome, outcome) for outcome in OUTCOMES]),
-            *([Choice("tier", "Tier", "tier", Query.Tier.choices)] if tiers else []),
+            ChoiceFilter("outcome", "Outcome", "outcome", [(outcome, outcome) for outcome in OUTCOMES]),
+            *([ChoiceFilter("tier", "Tier", "tier", Query.Tier.choices)] if tiers else []),
         ),
         order="-difference",
         page_size=PAGE_SIZE,

@@ -13,16 +13,15 @@ from django.utils.text import slugify
 from evaluation.comparison import comparison, difference_chart, verdict
 from evaluation.comparison.comparison import DAY, Comparison, Difference, common, report, tested, values_of
 from evaluation.comparison.views import decision_critical, differences
-from evaluation.comparison.views.decision_critical import Choice
+from evaluation.comparison.views.decision_critical import ComparedRuns
 from evaluation.comparison.views.differences import delta
 from evaluation.scoring import metric_values, rankings, stored_scores
 from evaluation.scoring.metric_values import shown_difference
-from evaluation.scoring.scoring import LEVEL
-from evaluation.scoring.stored_scores import SEED, tier_place
+from evaluation.scoring.scoring import LEVEL, SEED
+from evaluation.scoring.stored_scores import tier_place
 from evaluation.scoring.views.scores import TRAFFIC
 from judgments.charts import intervals
-from judgments.charts.chart_files import FORMS, picture
-from judgments.charts.charts import Chart
+from judgments.charts.charts import FORMS, Chart, picture
 from judgments.jobs.single_flight import compute_once, hashed_key
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Query
@@ -223,7 +222,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _context(
-    result: Comparison, choice: Choice, params: dict[str, str], rows: list[dict[str, Any]], collection: Collection
+    result: Comparison, choice: ComparedRuns, params: dict[str, str], rows: list[dict[str, Any]], collection: Collection
 ) -> dict[str, Any]:
     """Return the main numbers as text."""
     pair, smallest = result.pair, result.settings["smallest_p"]
@@ -283,8 +282,8 @@ def _line(pair: dict[str, Any], metric: str) -> dict[str, Any]:
 
 def _tiers(rows: list[dict[str, Any]], metric: str) -> list[tuple[dict[str, Any], Chart]]:
     """Draw each tier's mean difference with its interval on a shared axis that includes zero."""
-    estimates = [intervals.Estimate(row["tier"], row["difference"], row["low"], row["high"]) for row in rows]
-    axis = intervals.axis_over([*estimates, intervals.Estimate("none", 0.0)], 8.0, 172.0)
+    estimates = [intervals.NamedInterval(row["tier"], row["difference"], row["low"], row["high"]) for row in rows]
+    axis = intervals.axis_over([*estimates, intervals.NamedInterval("none", 0.0)], 8.0, 172.0)
     return [
         (_line(row, metric), intervals.row_dot(axis, one, best=False, baseline=0.0))
         for row, one in zip(rows, estimates, strict=True)
@@ -309,7 +308,7 @@ def _shown(rows: list[dict[str, Any]], params: dict[str, str], metric: str) -> l
 
 
 def _file_of(
-    request: HttpRequest, result: Comparison, choice: Choice, params: dict[str, str], rows: list[dict[str, Any]]
+    request: HttpRequest, result: Comparison, choice: ComparedRuns, params: dict[str, str], rows: list[dict[str, Any]]
 ) -> HttpResponse | None:
     """Return the chart, or the API response with the queries, the tiers and the other metrics, if requested."""
     collection = result.a.collection

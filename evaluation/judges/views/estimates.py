@@ -8,14 +8,13 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from assay.core.errors import NotFound, NotValid
-from assay.estimators.human_machine_mean import METHODS, UNLIKE_NOTE, Estimate
+from assay.estimators.human_machine_mean import METHODS, UNLIKE_NOTE, HumanMachineMean
 from evaluation.effects.round_runs import METRIC, metrics_of
 from evaluation.judges import estimates
 from evaluation.judges.estimates import Both
-from judgments.machines import machine_runs
 from judgments.machines.calibration import calibration
-from judgments.machines.judge_runs.views.judges import judge_of, run_state
-from judgments.rounds.views.rounds import frame
+from judgments.machines.judge_runs.views.judges import judge_of, run_context
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.figures import number
 from judgments.web.pages import get_page
@@ -45,11 +44,8 @@ def judge_estimates(request: HttpRequest, uuid: str, judge: str) -> HttpResponse
     notes = list(dict.fromkeys(note for both in result.runs for note in chosen(both, method).notes))
     known = metrics_of(round_.collection)
     context = frame(request, round_) | {
+        **run_context(run),
         "judge": machine_judge,
-        "run": run,
-        "run_state": run_state(run),
-        "run_message": machine_runs.state_of(run)[1] if run is not None else "",
-        "at_work": run is not None and not machine_runs.is_over(run),
         "here": "estimates",
         "estimates": result,
         "fault": fault,
@@ -77,10 +73,10 @@ def half_of(text: str) -> float:
         return float(text) if text else estimates.HALF
     except ValueError as error:
         message = f"{text[:20]!r} is not a number. Enter a half-width such as {estimates.HALF}."
-        raise NotValid(message, {"half": message}) from error
+        raise NotValid(message, "half") from error
 
 
-def chosen(both: Both, method: str) -> Estimate:
+def chosen(both: Both, method: str) -> HumanMachineMean:
     """Return the estimate by one of the methods."""
     return both.ppi if method == "ppi" else both.stratified
 

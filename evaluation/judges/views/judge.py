@@ -17,25 +17,22 @@ from assay.core.errors import NotValid
 from evaluation.effects.round_runs import METRIC, is_large, metrics_of, state_key
 from evaluation.judges import judge_effect
 from evaluation.judges.judge_effect import Effect
-from judgments.charts.chart_files import FORMS, picture
-from judgments.charts.charts import Chart, Stroke, Words
+from judgments.charts.charts import FORMS, Chart, Stroke, Words, picture
 from judgments.charts.intervals import dot, whisker
 from judgments.charts.plots import Axis, Names, Plot, ranges
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility, round_labels
 from judgments.labels.round_labels import Key
-from judgments.machines import machine_runs
-from judgments.machines.calibration import audit_sample, auto_accept, calibration, model_names, pairwise_judges
+from judgments.machines.calibration import audit_sample, auto_accept, calibration, cost, model_names, pairwise_judges
 from judgments.machines.calibration.calibration import JudgeCalibration, alike
 from judgments.machines.calibration.cost import Money
-from judgments.machines.judge_runs import kinship, model_judges, retry
+from judgments.machines.judge_runs import judge_settings, model_judges
 from judgments.machines.judge_runs.round_form import AcceptForm, go_on_form
 from judgments.machines.judge_runs.views.answers import PLANTED
-from judgments.machines.judge_runs.views.judges import dollars, judge_of, run_state
-from judgments.machines.judge_runs.views.usefulness import useful_page
+from judgments.machines.judge_runs.views.judges import dollars, judge_of, run_context, useful_page
 from judgments.machines.pairwise.views import pairwise
 from judgments.models import Grade, Judge, JudgeRun, Round
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.pages import get_page
@@ -53,9 +50,7 @@ def two_people(round_: Round, judge: Judge, viewer: Any, *, over: str) -> dict[s
     """Compute the kappa of two people on the pairs that several people graded, for comparison with a judge's kappa."""
     if is_large(round_):
         return {}
-    hidden = frozenset(
-        grade_visibility.pairs_with_hidden_grades(viewer, round_).values_list("query__query_id", "document__doc_id")
-    )
+    hidden = grade_visibility.hidden_keys_of_round(viewer, round_)
     here = frozenset(round_.pairs.values_list("query__query_id", "document__doc_id")) - hidden
     inside = here & calibration.slice_keys(judge, round_) if over == "slice" else here
     rounds = alike(round_)
@@ -253,18 +248,14 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     except NotValid:
         effect = judge_effect.effect(machine_judge, round_, request.user)
     outcomes = calibration.outcomes(machine_judge, round_, request.user)
-    spent, fought = calibration.money(machine_judge, round_), pairwise_judges.run_of(machine_judge, round_)
+    spent, fought = cost.money(machine_judge, round_), pairwise_judges.run_of(machine_judge, round_)
     flips = calibration.flips(run, request.user) if run is not None else []
     flips = flips if fought is None else pairwise_judges.flips_of(fought, request.user)
     names = model_names.by_name(machine_judge, round_, request.user, spent=spent, over=over)
     context = frame(request, round_) | {
+        **run_context(run),
         "judge": machine_judge,
-        "run": run,
         "slice": drawn,
-        "run_state": run_state(run),
-        "run_message": machine_runs.state_of(run)[1] if run is not None else "",
-        "at_work": run is not None and not machine_runs.is_over(run),
-        "waiting": retry.wait_of(run) if run is not None else None,
         "over": over,
         "held": held,
         "outcomes": [(name.replace("_", " "), number) for name, number in outcomes.items()],
@@ -286,7 +277,7 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
         **_agreement(held),
         **_people(two_people(round_, machine_judge, request.user, over=over)),
         "metrics": metrics_of(round_.collection),
-        "kin": kinship.kin_warning(round_.collection, *kinship.models_of(machine_judge), *spent.models),
+        "kin": judge_settings.kin_warning(round_.collection, *judge_settings.models_of(machine_judge), *spent.models),
         "names": names,
         "renamed": model_names.warning(names),
         "money": spent,

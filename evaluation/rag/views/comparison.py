@@ -20,7 +20,7 @@ from evaluation.rag.views.samples import LONGEST_HEADING
 from evaluation.rag.views.scorecard import chosen_metric, in_units
 from evaluation.scoring import metric_values
 from judgments.web.columns import Column
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import get_page
 
 DIFFERS = 1e-9
@@ -178,9 +178,11 @@ def _differences_listing(
         ),
         search=("sample_id", "query", "answer_a", "answer_b"),
         choices=(
-            Choice("change", "Change", "change", [(one, one) for one in ("worse", "better", "same", "not measured")]),
+            ChoiceFilter(
+                "change", "Change", "change", [(one, one) for one in ("worse", "better", "same", "not measured")]
+            ),
             *(
-                Choice(f"label-{place}", label, label_is(label), [(value, value) for value in values if value])
+                ChoiceFilter(f"label-{place}", label, label_is(label), [(value, value) for value in values if value])
                 for place, (label, values) in enumerate(row.labels.items())
             ),
         ),

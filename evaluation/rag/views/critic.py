@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from assay.core.errors import AssayError, NotFound
+from assay.core.errors import NotFound
 from evaluation.models import RagCriticRun, RagSampleSet
 from evaluation.rag import critics, scorecards
 from evaluation.rag.critic_ledger import critic_of
 from evaluation.rag.forms import CriticForm
 from evaluation.rag.sample_sets import sample_set_of
-from judgments.machines import machine_runs
 from judgments.machines.caps_form import GoOnForm
-from judgments.machines.judge_runs import retry
-from judgments.machines.judge_runs.views.judges import SHAPES, dollars
+from judgments.machines.judge_runs.views.judges import dollars, in_dollars, run_context, start_or_estimate
 from judgments.web import access
-from judgments.web.figures import state
 from judgments.web.pages import form_page, post_action
 
 
@@ -29,23 +25,21 @@ def critic(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Show the critic of a set, estimate its cost, and start a new critic."""
     row = sample_set_of(request, slug, uuid, access.LEADS)
     form = CriticForm(row.collection, request.POST if request.method == "POST" else None)
-    estimate = None
-    if request.method == "POST" and form.is_valid():
-        with form.telling():
-            if request.POST.get("act") == "start":
-                run = critics.start(row, form.choice, **form.caps, actor=request.user)  # type: ignore[arg-type]
-                messages.success(request, f"The {run} is running. You can leave this page.")
-                return redirect("rag_critic", slug, row.uuid)
-            estimate = critics.look(row, form.choice)
-        if form.errors:
-            with suppress(AssayError):
-                estimate = critics.look(row, form.choice)
+    run, estimate = start_or_estimate(
+        request,
+        form,
+        lambda choice, caps: critics.start(row, choice, **caps, actor=request.user),  # type: ignore[arg-type]
+        lambda choice, _: critics.look(row, choice),
+    )
+    if run is not None:
+        messages.success(request, f"The {run} is running. You can leave this page.")
+        return redirect("rag_critic", slug, row.uuid)
     context = {
         "collection": row.collection,
         "sample_set": row,
         "form": form,
         "estimate": estimate,
-        "money": [dollars(one) for one in estimate.usd] if estimate and estimate.usd else None,
+        "money": in_dollars(estimate),
         "providers": row.collection.providers.exists(),
         **_current(row, request.user),
     }
@@ -57,13 +51,8 @@ def _current(row: RagSampleSet, reader: Any, go_on: GoOnForm | None = None) -> d
     run = critic_of(row)
     if run is None:
         return {}
-    name, reason = machine_runs.state_of(run)
     return {
-        "run": run,
-        "run_state": state(SHAPES[name], RagCriticRun.State(name).label),
-        "reason": reason,
-        "waiting": retry.wait_of(run),
-        "at_work": not machine_runs.is_over(run),
+        **run_context(run),
         "go_on": go_on or GoOnForm.of(run),
         "spent": dollars(run.spent_usd),
         "critic_hidden": scorecards.hides_critics(row, reader),

@@ -26,7 +26,7 @@ from evaluation.rag.sample_sets import sample_set_of
 from evaluation.rag.views.scorecard import MOST_SYSTEMS, in_units
 from judgments.guidelines.guidelines import Line, changes
 from judgments.web.columns import Column
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import get_page
 
 # Length up to which answers and documents are shown; the files contain the complete text.
@@ -64,7 +64,7 @@ def _samples_listing(row: RagSampleSet) -> Listing:
         ),
         search=("sample_id", "query"),
         choices=tuple(
-            Choice(f"label-{place}", label, label_is(label), [(value, value) for value in values if value])
+            ChoiceFilter(f"label-{place}", label, label_is(label), [(value, value) for value in values if value])
             for place, (label, values) in enumerate(row.labels.items())
         ),
         order="",

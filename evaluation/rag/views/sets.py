@@ -23,7 +23,7 @@ from evaluation.rag.forms import FromCollectionForm, GradeForm
 from evaluation.rag.sample_sets import sample_set_of
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.downloads import CONTENT_TYPES, disposition, json_file
+from judgments.web.downloads import json_file, streamed
 from judgments.web.lists import Listing, answer, on_record
 from judgments.web.pages import form_page, get_page
 
@@ -50,9 +50,7 @@ def _csv(
         for one in rows:
             yield csv_row(["" if one[key] is None else _plain(one[key]) for key in columns])
 
-    response = StreamingHttpResponse(lines(), content_type=CONTENT_TYPES["csv"])
-    response.headers["Content-Disposition"] = disposition(_file_name(row, name))
-    return response
+    return streamed(_file_name(row, name), lines())
 
 
 def _plain(value: Any) -> str:
@@ -66,9 +64,7 @@ def _critic_calls(row: RagSampleSet, reader: Any) -> StreamingHttpResponse:
             "You may still have to grade answers of this set, so the critic's calls are hidden until then."
         )
     lines = (json.dumps(call, ensure_ascii=False) + "\n" for call in ledger_rows(row))
-    response = StreamingHttpResponse(lines, content_type=CONTENT_TYPES["jsonl"])
-    response.headers["Content-Disposition"] = disposition(_file_name(row, "critic-calls.jsonl"))
-    return response
+    return streamed(_file_name(row, "critic-calls.jsonl"), lines)
 
 
 SCORE_COLUMNS = (

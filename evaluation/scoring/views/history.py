@@ -24,9 +24,8 @@ from evaluation.scoring import charts as score_charts
 from evaluation.scoring import history, leaderboard, scoring
 from evaluation.scoring.significance_groups import Against, steps
 from judgments.charts import intervals
-from judgments.charts.chart_files import FORMS, picture
+from judgments.charts.charts import FORMS, picture
 from judgments.labels import grade_visibility
-from judgments.labels.snapshot_files import qrels_of
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots
 from judgments.web import access
@@ -99,7 +98,7 @@ def overlap(before: Run, after: Run, snapshot: Snapshot) -> float | None:
 def _overlap(before: Run, after: Run, snapshot: Snapshot) -> float | None:
     first, second = stored_runs.ranked(before), stored_runs.ranked(after)
     shares = []
-    for query_id in qrels_of(snapshot).query_ids:
+    for query_id in snapshot.qrels().query_ids:
         tops = set(first.ranking(query_id)[:DEPTH]), set(second.ranking(query_id)[:DEPTH])
         longest = max(map(len, tops))
         shares += [len(tops[0] & tops[1]) / longest] if longest else []
@@ -220,10 +219,10 @@ def _chart(points: Sequence[history.Point], shown: Sequence[str], metric: str, r
     return score_charts.over_time([point.snapshot.name for point in points], lines, label, here, metric)
 
 
-def _estimate(name: str, score: Score | None) -> intervals.Estimate | None:
+def _estimate(name: str, score: Score | None) -> intervals.NamedInterval | None:
     if score is None or score.mean is None:
         return None
-    return intervals.Estimate(name, score.mean, score.low, score.high)
+    return intervals.NamedInterval(name, score.mean, score.low, score.high)
 
 
 def _as_picture(

@@ -27,7 +27,7 @@ from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.downloads import attachment
 from judgments.web.figures import grade
-from judgments.web.lists import Choice, Listing, answer, on_record
+from judgments.web.lists import ChoiceFilter, Listing, answer, on_record
 from judgments.web.pages import get_page
 from pooling.models import Run
 
@@ -130,7 +130,7 @@ def listing(params: Mapping[str, Any], histories: Sequence[History], top: int) -
             Column("doc_id", "Id", order="doc_id", style="id"),
         ),
         search=("title", "doc_id"),
-        choices=(Choice("shown", "Show", _narrowed, SHOWN),),
+        choices=(ChoiceFilter("shown", "Show", _narrowed, SHOWN),),
         order="-label",
         page_size=25,
         given=params,

@@ -15,7 +15,7 @@ from judgments.models import Collection, Query
 from judgments.snapshots import snapshots
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import get_page
 
 
@@ -79,7 +79,7 @@ def per_query(collection: Collection, scoring: Scoring, metrics: list[str], *, t
             Column("query_id", "Id", order="query_id", style="id"),
         ),
         search=("query_id", "query"),
-        choices=(Choice("tier", "Tier", "tier", Query.Tier.choices),) if tiers else (),
+        choices=(ChoiceFilter("tier", "Tier", "tier", Query.Tier.choices),) if tiers else (),
         order=metrics[0] if metrics else "query_id",
     )
 

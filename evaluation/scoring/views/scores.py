@@ -20,8 +20,7 @@ from evaluation.scoring import leaderboard, scoring
 from evaluation.scoring.significance_groups import Against, SignificanceGroups
 from evaluation.scoring.stored_scores import report_of, scorings_of
 from judgments.charts import intervals
-from judgments.charts.chart_files import FORMS, picture
-from judgments.charts.charts import Chart
+from judgments.charts.charts import FORMS, Chart, picture
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Snapshot
 from judgments.snapshots import snapshots
@@ -178,8 +177,8 @@ def _gate_command(two: list[Scoring], metric: str) -> str:
     return f"assay gate qrels.txt --baseline {baseline} --candidate {candidate} --rule {rule}"
 
 
-def _estimates(rows: list[leaderboard.Row]) -> list[intervals.Estimate]:
-    return [intervals.Estimate(row.name, row.mean, row.low, row.high) for row in rows if row.mean is not None]
+def _estimates(rows: list[leaderboard.Row]) -> list[intervals.NamedInterval]:
+    return [intervals.NamedInterval(row.name, row.mean, row.low, row.high) for row in rows if row.mean is not None]
 
 
 def _axis(rows: list[leaderboard.Row]) -> intervals.Axis:
@@ -209,7 +208,7 @@ def _tier_chart(rows: list[leaderboard.Row], metric: str) -> Chart | None:
         (
             f"{name}, {queries:,} {'query' if queries == 1 else 'queries'}",
             [
-                intervals.Estimate(run, means[place].mean, means[place].low, means[place].high)
+                intervals.NamedInterval(run, means[place].mean, means[place].low, means[place].high)
                 for run, means in tiers.runs.items()
                 if means[place].mean is not None
             ],

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
 from assay.coefficients import COEFFICIENTS
-from assay.coefficients.gate import BANDS, READINGS, reason_in_words
+from assay.coefficients.gate import BANDS, READINGS, GateAnswer, reason_in_words
 from assay.coefficients.rater_pairs import LEAST_SHARED
 from assay.core.counted_nouns import amount
 from assay.core.csv_cells import csv_row, escape
@@ -35,7 +35,7 @@ from judgments.agreement.views.agreement_tables import (
 )
 from judgments.models import Role, Round
 from judgments.rounds import rounds
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.downloads import attachment
 from judgments.web.pages import errors_as_messages, finish, get_page, post_action
@@ -114,7 +114,7 @@ def agreement(request: HttpRequest, round_: Round) -> HttpResponse:
     return render(request, "judgments/agreement/round_agreement.html", context)
 
 
-def _headline(round_: Round, summary: AgreementSummary, answer: agreement_summary.GateAnswer) -> dict[str, Any]:
+def _headline(round_: Round, summary: AgreementSummary, answer: GateAnswer) -> dict[str, Any]:
     """Return the gate's answer, its meaning and the recommended action."""
     report = summary.agreement
     rows = coefficients(report, round_.gate_coefficient)
@@ -140,12 +140,12 @@ def _headline(round_: Round, summary: AgreementSummary, answer: agreement_summar
     }
 
 
-def _verdict(answer: agreement_summary.GateAnswer) -> str:
+def _verdict(answer: GateAnswer) -> str:
     little = answer.little and answer.state == "undecided"
     return WORDS[answer.state] + (", too little overlap" if little else "")
 
 
-def _warnings(report: dict[str, Any], answer: agreement_summary.GateAnswer) -> list[dict[str, Any]]:
+def _warnings(report: dict[str, Any], answer: GateAnswer) -> list[dict[str, Any]]:
     """Return the warnings about the numbers, without those that the gate's answer already gives."""
     gate_explains = answer.little and answer.state in ("undecided", "undefined")
     return [one for one in report["warnings"] if not (gate_explains and one["code"] == "not_enough_overlap")]

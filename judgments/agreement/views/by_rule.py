@@ -10,12 +10,12 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from assay.aggregation.rules import RULES
+from assay.aggregation import RULES
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
 from judgments.agreement import bulk_resolutions, resolutions
 from judgments.models import Round
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.forms import AssayForm
 from judgments.web.pages import errors_as_messages, finish, form_page, post_action

@@ -27,7 +27,7 @@ from judgments.labels.grade_visibility import means_visible
 from judgments.models import Adjudication, Example, Judgment, Pair, Round
 from judgments.rating.views.station_data import facts
 from judgments.web import access
-from judgments.web.columns import Column
+from judgments.web.columns import QUERY_COLUMN, Column
 from judgments.web.figures import grade
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
@@ -48,7 +48,7 @@ def _listing(top: int) -> Listing:
         name="settled",
         noun=("pair", "pairs"),
         columns=(
-            Column("query", "Query", order="query__text", value="query.text", head=True, style="clip"),
+            QUERY_COLUMN,
             Column("mine", "Your grade", value=mine, show=given),
             Column(
                 "settled",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 from urllib.parse import urlencode
 
@@ -18,11 +18,11 @@ from judgments.agreement import conflicts as conflict_effects
 from judgments.agreement.conflicts import Effects
 from judgments.labels.grade_visibility import means_visible, pairs_with_hidden_grades
 from judgments.models import Pair, Round
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
-from judgments.web.columns import Column
+from judgments.web.columns import QUERY_COLUMN, Column
 from judgments.web.figures import grade, state
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import get_page
 
 STEPS = [("2", "2 steps or more"), ("3", "3 steps or more")]
@@ -70,7 +70,7 @@ IDS = (
     Column("doc_id", "Document id", value="document.doc_id", style="id"),
 )
 DOCUMENT = Column("document", "Document", order="document__title", value=lambda pair: str(pair.document), style="clip")
-STATE = Choice("settled", "State", _open, [("open", "open"), ("settled", "resolved")])
+STATE = ChoiceFilter("settled", "State", _open, [("open", "open"), ("settled", "resolved")])
 
 
 @dataclass(frozen=True)
@@ -133,15 +133,7 @@ def listing(round_: Round, effects: Effects | None, sort: str) -> ConflictListin
         name="conflicts",
         noun=("conflict", "conflicts"),
         columns=(
-            Column(
-                "query",
-                "Query",
-                order="query__text",
-                value="query.text",
-                url=lambda pair: reverse("conflict", args=[round_.uuid, pair.uuid]) + on,
-                head=True,
-                style="clip",
-            ),
+            replace(QUERY_COLUMN, url=lambda pair: reverse("conflict", args=[round_.uuid, pair.uuid]) + on),
             Column("grades", "Grades", value=lambda pair: _named(conflicts.grades_of(pair)), show=given),
             Column("spread", "Difference", order="spread", numeric=True),
             *([moves] if effects else []),
@@ -151,7 +143,7 @@ def listing(round_: Round, effects: Effects | None, sort: str) -> ConflictListin
             *IDS,
         ),
         search=QUERY,
-        choices=(Choice("steps", "Minimum difference", _wide, STEPS), STATE),
+        choices=(ChoiceFilter("steps", "Minimum difference", _wide, STEPS), STATE),
         order="-spread",
         effects=effects,
     )
@@ -190,15 +182,7 @@ UNRATEABLE = Listing(
     name="unrateable",
     noun=("pair", "pairs"),
     columns=(
-        Column(
-            "query",
-            "Query",
-            order="query__text",
-            value="query.text",
-            url=("conflict", "round.uuid", "uuid"),
-            head=True,
-            style="clip",
-        ),
+        replace(QUERY_COLUMN, url=("conflict", "round.uuid", "uuid")),
         Column(
             "reasons",
             "Reasons given",

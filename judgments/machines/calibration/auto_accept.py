@@ -22,6 +22,7 @@ from judgments.labels import grade_visibility
 from judgments.labels.round_labels import Key
 from judgments.machines import machine_runs
 from judgments.machines.calibration import calibration as judged
+from judgments.machines.calibration import cost
 from judgments.models import AutoAccept, Judge, JudgeRun, MachineJudgment, Role, Round, User, audit
 from judgments.rounds import rounds
 from judgments.rounds.rounds import still_raters
@@ -77,7 +78,7 @@ def _create(round_: Round, judge: Judge, bound: float, actor: User) -> AutoAccep
     status = _status(round_, judge, bound, looks=round_.auto_accepts.filter(judge=judge).count() + 1)
     if not status.stands and not (status.confirmed.whole and status.confirmed.judged >= LEAST):
         return status
-    models = judged.money(judge, round_).models
+    models = cost.money(judge, round_).models
     made = AutoAccept.objects.create(
         round=round_,
         judge=judge,
@@ -108,7 +109,7 @@ def active_accept(round_: Round) -> AutoAccept | None:
 
 def status_of(accept: AutoAccept) -> Status:
     """Return whether the auto-acceptance holds now, with the model, prompt and grades of the request."""
-    models = judged.money(accept.judge, accept.round).models
+    models = cost.money(accept.judge, accept.round).models
     looks = AutoAccept.objects.filter(round=accept.round_id, judge=accept.judge_id, pk__lte=accept.pk).count()
     status = _status(accept.round, accept.judge, accept.bound, looks=looks)
     if accept.judge.prompt_sha256 != accept.prompt_sha256:
@@ -178,7 +179,7 @@ def draft_round(round_: Round, *, actor: User) -> Round:
         f"{actor} created round {made} with the pairs that people must still judge, without "
         f"{amount(left_out, 'pair')} accepted from {accept.judge}"
     )
-    audit.record("auto_accept.draft_round", sentence, actor=actor, collection=round_.collection, target=made)
+    audit.record("auto_accept.draft_round", sentence, actor=actor, target=made)
     return made
 
 
@@ -202,7 +203,7 @@ def _status(round_: Round, judge: Judge, bound: float, *, looks: int) -> Status:
         reason = "The judge has not run in this round, so there are no grades to accept."
         return Status(False, reason, Confirmed())
     confirmed = _confirmed(round_, judge, run, looks)
-    if judged.money(judge, round_).renamed:
+    if cost.money(judge, round_).renamed:
         return Status(False, "Not in effect: a model answered under more than one name.", confirmed)
     if confirmed.judged < LEAST:
         reason = (

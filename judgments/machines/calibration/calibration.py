@@ -22,7 +22,6 @@ from judgments.labels import grade_visibility
 from judgments.labels.round_labels import Key, label, read_rounds
 from judgments.machines import kinds
 from judgments.machines.calibration import audit_sample
-from judgments.machines.calibration.cost import Money, money
 from judgments.models import Adjudication, Judge, JudgeRun, MachineJudgment, ModelCall, Round
 
 if TYPE_CHECKING:
@@ -88,23 +87,6 @@ def slice_keys(judge: Judge, round_: Round) -> set[Key]:
     return set(rows) if drawn is None else {key for key in rows if drawn.holds(*key)}
 
 
-# The functions that the apps above use.
-__all__ = [
-    "JudgeCalibration",
-    "Money",
-    "calibrate",
-    "flips",
-    "grades_of",
-    "has_grades",
-    "labels_of",
-    "money",
-    "outcomes",
-    "people_of",
-    "share_of",
-    "slice_keys",
-    "usefulness",
-]
-
 Over = Literal["slice", "all"]
 DAY = 24 * 60 * 60
 # The maximum number of pairs for calibration on a page; more pairs would hardly narrow the intervals and slow the page.
@@ -147,20 +129,18 @@ class Flip:
         return {"trap": self.trap, "planted": self.share.n, "flipped": self.flipped, **body}
 
 
-def calibrate(
-    judge: Judge, round_: Round, viewer: Any, *, over: Over = "slice", resamples: int = 1_000
-) -> JudgeCalibration:
+def calibrate(judge: Judge, round_: Round, viewer: Any, *, over: Over = "slice") -> JudgeCalibration:
     """Compare a judge's grades with people's labels in the same round."""
     if over not in ("slice", "all"):
         raise NotValid(f"Unknown choice of pairs {over!r}.", {"over": "Choose slice or all."})
-    key = f"held:{over}:{resamples}:{_state(judge, round_, viewer)}"
-    return compute_once(key, lambda: _calibrate(judge, round_, viewer, over, resamples), keep=DAY)
+    key = f"held:{over}:{_state(judge, round_, viewer)}"
+    return compute_once(key, lambda: _calibrate(judge, round_, viewer, over), keep=DAY)
 
 
-def _calibrate(judge: Judge, round_: Round, viewer: Any, over: Over, resamples: int) -> JudgeCalibration:
+def _calibrate(judge: Judge, round_: Round, viewer: Any, over: Over) -> JudgeCalibration:
     from assay.coefficients.human_machine import against_people
 
-    hidden = _hidden(round_, viewer)
+    hidden = grade_visibility.hidden_keys_of_round(viewer, round_)
     people = {key: grade for key, grade in labels_of(round_).items() if key not in hidden}
     inside = slice_keys(judge, round_)
     graded = sum(key in inside for key in people)
@@ -173,20 +153,17 @@ def _calibrate(judge: Judge, round_: Round, viewer: Any, over: Over, resamples: 
         grades_of(judge, round_, among=sample),
         round_.scale.values(),
         relevant_from=round_.scale.relevant_from,
-        resamples=resamples,
         seed=round_.seed,
     )
     given = judge.judgments.filter(pair__round=round_, grade__isnull=False)
-    hidden_pairs = given.exclude(
-        pair__in=grade_visibility.pairs_with_hidden_grades(viewer, round_).values("pk")
-    ).count()
-    agreement = replace(agreement, only_machine=max(hidden_pairs - agreement.pairs - agreement.off_machine, 0))
+    visible = grade_visibility.without_hidden(given, viewer, round_).count()
+    agreement = replace(agreement, only_machine=max(visible - agreement.pairs - agreement.off_machine, 0))
     return JudgeCalibration(over, agreement, len(inside), graded, len(hidden), len(people) - len(sample))
 
 
 def people_of(judge: Judge, round_: Round, viewer: Any, over: Over) -> dict[Key, float]:
     """Return people's labels of the pairs used for calibration, as far as this reader may see them."""
-    hidden, inside = _hidden(round_, viewer), slice_keys(judge, round_)
+    hidden, inside = grade_visibility.hidden_keys_of_round(viewer, round_), slice_keys(judge, round_)
     return {
         key: grade for key, grade in labels_of(round_).items() if key not in hidden and (over == "all" or key in inside)
     }
@@ -225,7 +202,7 @@ def has_grades(judge: Judge) -> bool:
 
 def usefulness(judge: Judge, round_: Round, viewer: Any) -> Useful:
     """Return a judge's usefulness by people's grades, without pairs that this reader may still grade."""
-    hidden = _hidden(round_, viewer)
+    hidden = grade_visibility.hidden_keys_of_round(viewer, round_)
     rows = judge.judgments.filter(pair__round=round_, usefulness__isnull=False)
     usefulness_by_key = {
         (query_id, doc_id): float(value)
@@ -243,9 +220,8 @@ def usefulness(judge: Judge, round_: Round, viewer: Any) -> Useful:
 
 def flips(run: JudgeRun, viewer: Any) -> list[Flip]:
     """Return by probe how often a document got a higher grade with the probe inserted."""
-    hidden = grade_visibility.pairs_with_hidden_grades(viewer, run.round)
     planted = ModelCall.objects.filter(run=run, purpose="canary", grade__isnull=False)
-    planted = planted.exclude(pair__in=hidden.values("pk"))
+    planted = grade_visibility.without_hidden(planted, viewer, run.round)
     same = run.judge.judgments.filter(pair__round=run.round, pair__in=planted.values("pair"), grade__isnull=False)
     plain = dict(same.values_list("pair", "grade"))
     outcomes: dict[str, dict[int, bool]] = {}
@@ -270,17 +246,10 @@ def outcomes(judge: Judge, round_: Round, viewer: Any) -> dict[str, int]:
 
 def outcomes_by_judge(round_: Round, viewer: Any, judge: Judge | None = None) -> dict[int, dict[str, int]]:
     """Return the number of pairs by outcome for each judge of the round, or for one, by the judge's key."""
-    rows = MachineJudgment.objects.filter(pair__round=round_)
-    rows = rows.exclude(pair__in=grade_visibility.pairs_with_hidden_grades(viewer, round_).values("pk"))
+    rows = grade_visibility.without_hidden(MachineJudgment.objects.filter(pair__round=round_), viewer, round_)
     rows = rows if judge is None else rows.filter(judge=judge)
     outcomes: dict[int, dict[str, int]] = {}
     counted = rows.order_by("judge", "outcome").values_list("judge", "outcome").annotate(number=Count("pk"))
     for key, outcome, number in counted:
         outcomes.setdefault(key, {})[outcome] = number
     return outcomes
-
-
-def _hidden(round_: Round, viewer: Any) -> Set[Key]:
-    return set(
-        grade_visibility.pairs_with_hidden_grades(viewer, round_).values_list("query__query_id", "document__doc_id")
-    )

@@ -14,7 +14,7 @@ from django.db.models import Count, Min, Q
 
 from judgments.labels import grade_visibility
 from judgments.labels.round_labels import Key
-from judgments.machines.calibration import calibration, pairwise_judges
+from judgments.machines.calibration import calibration, cost, pairwise_judges
 from judgments.machines.kinds import BATTLES
 from judgments.models import Battle, BattleRun, Judge, Round
 
@@ -35,7 +35,7 @@ class Named:
 
 
 def by_name(
-    judge: Judge, round_: Round, viewer: Any, *, spent: calibration.Money, over: calibration.Over = "slice"
+    judge: Judge, round_: Round, viewer: Any, *, spent: cost.Money, over: calibration.Over = "slice"
 ) -> list[Named]:
     """Return the names of models that answered under several names, in the order in which they occurred."""
     if judge.kind == BATTLES:
@@ -46,8 +46,7 @@ def by_name(
         return []
     people = calibration.people_of(judge, round_, viewer, over)
     rows = judge.judgments.filter(pair__round=round_, grade__isnull=False, call__requested_model__in=renamed)
-    rows = rows.exclude(pair__in=grade_visibility.pairs_with_hidden_grades(viewer, round_).values("pk"))
-    rows = rows.exclude(call__model_answered="").order_by("call")
+    rows = grade_visibility.without_hidden(rows, viewer, round_).exclude(call__model_answered="").order_by("call")
     columns = (
         "call__requested_model",
         "call__model_answered",

@@ -96,12 +96,12 @@ def draft_round(round_: Round, *, actor: User, most: int | None = None) -> Round
     audited = sum(one.reason == AUDIT for one in unjudged)
     if most is not None and most < max(audited, 1):
         reason = f"The audit slice has {amount(audited, 'pair')} and is always included. Enter at least that many."
-        raise NotValid(reason, {"most": reason})
+        raise NotValid(reason, "most")
     chosen = unjudged if most is None else unjudged[:most]
     origin = {"routed": {"round": round_.name, "audited": audited}}
     made = rounds.draft_of(round_, [one.pair for one in chosen], origin=origin, actor=actor)
     sentence = f"{actor} created round {made} with {amount(len(chosen), 'pair')} for people to judge"
-    audit.record("routing.draft_round", sentence, actor=actor, collection=round_.collection, target=made)
+    audit.record("routing.draft_round", sentence, actor=actor, target=made)
     return made
 
 

@@ -16,9 +16,17 @@ from rest_framework.response import Response
 from assay.core.errors import Conflict, NotFound, NotValid
 from judgments.jobs.api import Started, StartedWith, started
 from judgments.labels import grade_visibility
-from judgments.machines.calibration import audit_sample, auto_accept, calibration, model_names, pairwise_judges, routing
-from judgments.machines.judge_runs import expected_answers, judge_runs, kinship, labels_export, model_judges
-from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.calibration import (
+    audit_sample,
+    auto_accept,
+    calibration,
+    cost,
+    model_names,
+    pairwise_judges,
+    routing,
+)
+from judgments.machines.judge_runs import expected_answers, judge_runs, judge_settings, labels_export, model_judges
+from judgments.machines.judge_runs.judge_settings import JudgeSettings
 from judgments.machines.judge_runs.serializers import (
     AnswerBody,
     CallCostBody,
@@ -39,7 +47,7 @@ from judgments.models import AutoAccept, Judge, JudgeRun, MachineJudgment, Model
 from judgments.models.machines.machine import OUTCOMES
 from judgments.web import access
 from judgments.web.api_lists import ListedAsArray
-from judgments.web.downloads import disposition
+from judgments.web.downloads import streamed
 from judgments.web.endpoints import AnyAccept, InRound, Listed, call, listed, rows_called
 from judgments.web.lists import on_record
 from judgments.web.serializers import Strict
@@ -83,18 +91,18 @@ class Judges(ListedAsArray, InRound):
         choice = self._choice(body)
         if body["dry_run"]:
             look = judge_runs.estimate_run(self.round, choice, canaries=body["canaries"]).as_json()
-            kin = kinship.kin_in(self.round.collection, *kinship.models_chosen(choice))
+            kin = judge_settings.kin_in(self.round.collection, *judge_settings.models_chosen(choice))
             return self.respond(EstimateBody, look | {"kin": kin})
         caps = {name: body[name] for name in ("cap_usd", "cap_calls", "audit_share", "canaries")}
         run = judge_runs.start(self.round, choice, actor=self.user, **caps)
         return started(run.job, run.judge.uuid)
 
-    def _choice(self, body: dict[str, Any]) -> Choice:
+    def _choice(self, body: dict[str, Any]) -> JudgeSettings:
         collection = self.round.collection
         plain = {name: body[name] for name in PLAIN}
         snapshots, asking = collection.snapshots.all(), prompts.of_kind(body["kind"])
         prompt = body["prompt"] or (prompts.USUAL[asking] if asking else "")
-        return Choice(
+        return JudgeSettings(
             provider=_called(collection.providers.all(), body["provider"], "provider"),
             prompt=prompts.find(collection, prompt, asking) if prompt else None,
             snapshot=_called(snapshots, body["snapshot"], "snapshot"),
@@ -200,7 +208,7 @@ def serialize_judge(judge: Judge, round_: Any, viewer: Any) -> dict[str, Any]:
     """Return the API body of a judge in a round."""
     run = judge.runs.filter(round=round_).select_related("job", "judge", "round").first()
     drawn = audit_sample.of_judge(judge, round_)
-    spent = calibration.money(judge, round_)
+    spent = cost.money(judge, round_)
     names = model_names.by_name(judge, round_, viewer, spent=spent, over="all" if drawn is None else "slice")
     return {
         "judge": judge,
@@ -240,8 +248,8 @@ class AnswersOfJudge(Listed, OfJudge):
     queryset = MachineJudgment.objects.none()
 
     def rows(self) -> Any:
-        hidden = grade_visibility.pairs_with_hidden_grades(self.request.user, self.round)
-        rows = self.judge.judgments.filter(pair__round=self.round).exclude(pair__in=hidden.values("pk"))
+        rows = self.judge.judgments.filter(pair__round=self.round)
+        rows = grade_visibility.without_hidden(rows, self.request.user, self.round)
         return rows.select_related("pair__query", "pair__document").order_by("pair__position")
 
 
@@ -254,9 +262,7 @@ class LabelsOfJudge(AnyAccept, OfJudge):
         line."""
         lines = labels_export.lines(self.judge, self.round, self.user)
         on_record(self.request, f"the labels of {self.judge.name} in {self.round}", self.round.collection)
-        answer = StreamingHttpResponse(lines, content_type="application/octet-stream")
-        answer.headers["Content-Disposition"] = disposition(f"{self.round.name}-{self.judge.name}.jsonl")
-        return answer
+        return streamed(f"{self.round.name}-{self.judge.name}.jsonl", lines, "application/octet-stream")
 
 
 class HeldAgainstPeople(OfJudge):
@@ -401,6 +407,6 @@ class LedgerOfJudge(Listed, OfJudge):
     queryset = ModelCall.objects.none()
 
     def rows(self) -> Any:
-        hidden = grade_visibility.pairs_with_hidden_grades(self.request.user, self.round)
-        rows = ModelCall.objects.filter(judge=self.judge, run__round=self.round).exclude(pair__in=hidden.values("pk"))
+        rows = ModelCall.objects.filter(judge=self.judge, run__round=self.round)
+        rows = grade_visibility.without_hidden(rows, self.request.user, self.round)
         return rows.select_related("pair__query", "pair__document").order_by("pk")

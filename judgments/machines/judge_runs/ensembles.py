@@ -17,7 +17,7 @@ from assay.llm.judge import Outcome
 from assay.llm.judges.ensemble import RULES, Rule, Together, together
 from judgments.machines import kinds
 from judgments.machines.judge_runs.estimate import Waiting
-from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.judge_runs.judge_settings import JudgeSettings
 from judgments.machines.judge_runs.model_judges import digest
 from judgments.machines.kinds import ENSEMBLE, TOGETHER
 from judgments.models import Judge, MachineJudgment, Pair, Round
@@ -26,7 +26,7 @@ from judgments.models.machines.machine import UNDECIDED
 MOST = 12
 
 
-def build(round_: Round, choice: Choice) -> Judge:
+def build(round_: Round, choice: JudgeSettings) -> Judge:
     """Return an unsaved ensemble of the chosen judges."""
     chosen = checked("the ensemble", TOGETHER.parameters, choice.parameters)
     if chosen["rule"] not in RULES:
@@ -36,7 +36,7 @@ def build(round_: Round, choice: Choice) -> Judge:
     _check(round_, judges)
     if chosen["least"] > len(judges):
         problem = f"{amount(len(judges), 'judge')} cannot give {chosen['least']} grades. Require fewer grades."
-        raise NotValid(problem, {"least": problem})
+        raise NotValid(problem, "least")
     # The name ends with the hash of everything that determines the judge's answers.
     parameters = {**chosen, "judges": [judge.name for judge in judges]}
     return Judge(

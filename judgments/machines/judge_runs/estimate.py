@@ -37,7 +37,7 @@ class CostEstimate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate(CostEstimate):
+class JudgeCost(CostEstimate):
     """The estimated cost of a judge in a round."""
 
     pairs: int
@@ -57,10 +57,10 @@ class Waiting:
     examples: int
 
 
-def free(waits: Waiting) -> Estimate:
+def free(waits: Waiting) -> JudgeCost:
     """Return the estimate for a judge that calls no model and costs only time."""
     number, nothing = waits.ready.count(), (0, 0)
-    return Estimate(
+    return JudgeCost(
         pairs=number,
         without_text=waits.without_text,
         without_expected=waits.without_expected,
@@ -74,7 +74,7 @@ def free(waits: Waiting) -> Estimate:
     )
 
 
-def estimate(round_: Round, judge: Judge, asker: ModelJudge, *, canaries: int) -> Estimate:
+def estimate(round_: Round, judge: Judge, asker: ModelJudge, *, canaries: int) -> JudgeCost:
     """Estimate the cost from a sample of the pairs, without calling a model."""
     waits = waiting(round_, judge)
     number = waits.ready.count()
@@ -89,7 +89,7 @@ def estimate(round_: Round, judge: Judge, asker: ModelJudge, *, canaries: int) -
     a_pair = sum(len(asker.questions(one)) for one in contexts) / len(contexts) if contexts else 1.0
     calls = round((number + planted) * a_pair)
     times = calls / plan.questions if plan.questions else 0.0
-    return Estimate(
+    return JudgeCost(
         pairs=number,
         without_text=waits.without_text,
         examples=waits.examples,

@@ -40,7 +40,7 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
         sitting = _Sitting(work, run)
         ended = sitting.whole()
         sitting.attempt.raise_interruption()
-    machine_runs.close(run, ended.end, ended.message, leave_alone=ended.leave_alone, page="the judge's page")
+    machine_runs.close(run, ended, page="the judge's page")
     return {"end": ended.end, "said": ended.message, "answered": ended.answered}
 
 

@@ -13,22 +13,22 @@ from judgments.guidelines import examples
 from judgments.machines import kinds, machine_runs
 from judgments.machines.calibration import audit_sample
 from judgments.machines.judge_runs import ensembles, model_judges, offline_judging
-from judgments.machines.judge_runs.estimate import Estimate, estimate, free
-from judgments.machines.judge_runs.judge_settings import Choice, check_used
-from judgments.models import Judge, JudgeRun, Provider, Round, User, audit
+from judgments.machines.judge_runs.estimate import JudgeCost, estimate, free
+from judgments.machines.judge_runs.judge_settings import JudgeSettings, check_used
+from judgments.models import Judge, JudgeRun, Round, User, audit
 
 # The job kinds of judges that call a model, and of those that do not.
 KIND, LOCAL = "judge", "prejudge"
 
 
-def estimate_run(round_: Round, choice: Choice, *, canaries: int = 0) -> Estimate:
+def estimate_run(round_: Round, choice: JudgeSettings, *, canaries: int = 0) -> JudgeCost:
     """Estimate the cost of the judge in the round without calling a model or storing anything."""
     judge, asker = _made_for(round_, choice)
     existing = round_.collection.judges.filter(name=judge.name, parameters=judge.parameters).first()
     return _estimate(round_, existing or judge, asker, canaries)
 
 
-def _made_for(round_: Round, choice: Choice) -> tuple[Judge, ModelJudge | None]:
+def _made_for(round_: Round, choice: JudgeSettings) -> tuple[Judge, ModelJudge | None]:
     """Return the unsaved judge and, if it calls a model, the object that builds its prompts."""
     kind = kinds.find(choice.kind)
     check_used(choice, kind)
@@ -37,7 +37,7 @@ def _made_for(round_: Round, choice: Choice) -> tuple[Judge, ModelJudge | None]:
     return (ensembles if kind.asks == "judges" else offline_judging).build(round_, choice), None
 
 
-def _estimate(round_: Round, judge: Judge, asker: ModelJudge | None, canaries: int) -> Estimate:
+def _estimate(round_: Round, judge: Judge, asker: ModelJudge | None, canaries: int) -> JudgeCost:
     if asker is None:
         return free(offline_judging.left_for(round_, judge))
     return estimate(round_, judge, asker, canaries=canaries if kinds.says_grades(judge.kind) else 0)
@@ -46,7 +46,7 @@ def _estimate(round_: Round, judge: Judge, asker: ModelJudge | None, canaries: i
 @transaction.atomic
 def start(
     round_: Round,
-    choice: Choice,
+    choice: JudgeSettings,
     *,
     actor: User,
     cap_usd: float | None,
@@ -59,7 +59,7 @@ def start(
     if kind.asks == "model":
         examples.check_readable(actor, round_.guidelines)
         machine_runs.check_caps(cap_usd, cap_calls, of="A judge needs")
-        _check_price(*choice.provider_and_model(), cap_usd)
+        machine_runs.check_prices(cap_usd, choice.provider_and_model())
         canaries = canaries if kind.says != "usefulness" else 0
     else:
         cap_usd, cap_calls, canaries = 0.0, None, 0
@@ -85,7 +85,7 @@ def start(
     )
     sentence = f"{actor} started {judge} on {amount(estimate.pairs, 'pair')} of round {round_}"
     caps: dict[str, Any] = {"judge": str(judge.uuid), "cap_usd": cap_usd, "cap_calls": cap_calls}
-    audit.record("judging.start", sentence, actor=actor, collection=round_.collection, target=run, **caps)
+    audit.record("judging.start", sentence, actor=actor, target=run, **caps)
     queue(run, actor)
     return run
 
@@ -96,7 +96,7 @@ def pause(run: JudgeRun, *, actor: User) -> None:
     if not machine_runs.ask_to_pause(run):
         raise Conflict(f"{run.judge} is not running in this round.")
     sentence = f"{actor} paused {run.judge} in round {run.round}"
-    audit.record("judging.pause", sentence, actor=actor, collection=run.round.collection, target=run)
+    audit.record("judging.pause", sentence, actor=actor, target=run)
 
 
 @transaction.atomic
@@ -118,14 +118,14 @@ def resume(
         raise Conflict(f"{run.judge} is running. Pause it first.")
     if model_judges.asks_a_model(run.judge):
         provider = model_judges.check_provider(run.judge)
-        _check_price(provider, run.judge.model, run.cap_usd if cap_usd is None else cap_usd)
+        machine_runs.check_prices(run.cap_usd if cap_usd is None else cap_usd, (provider, run.judge.model))
     elif any(given is not None for given in (cap_usd, cap_calls, canaries)):
         raise NotValid(f"{run.judge} calls no model, so it has no caps and no probes.", "cap_calls")
     else:
         offline_judging.check_here(run.judge)
     machine_runs.change(run, cap_usd, cap_calls, canaries)
     sentence = f"{actor} resumed {run.judge} in round {run.round}"
-    audit.record("judging.go_on", sentence, actor=actor, collection=run.round.collection, target=run)
+    audit.record("judging.go_on", sentence, actor=actor, target=run)
     queue(run, actor)
     return run
 
@@ -134,9 +134,3 @@ def queue(run: JudgeRun, actor: User | None, *, woken: int = 0) -> None:
     """Queue an attempt; `woken` is the number of automatic retries in a row."""
     kind = KIND if model_judges.asks_a_model(run.judge) else LOCAL
     machine_runs.queue(run, kind, f"Judge {run.round} with {run.judge}", actor=actor, woken=woken)
-
-
-def _check_price(provider: Provider, model: str, cap_usd: float | None) -> None:
-    """Refuse a cap in dollars for a model without a price."""
-    if cap_usd is not None:
-        machine_runs.check_price(provider, model)

@@ -1,4 +1,7 @@
-"""Settings of a machine judge by a lead, validated against the round."""
+"""Settings of a machine judge by a lead, validated against the round, and the warning about related systems.
+
+The judgments app has no runs, so the app that has the systems of a collection registers a list of them.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,18 @@ from typing import Any
 
 from assay.core.errors import NotValid
 from assay.llm.judge import Outcome
+from assay.llm.judges.model_families import Kin, kin_of, warning
+from judgments.hooks import SYSTEM_LISTS
 from judgments.machines.judge_runs import expected_answers
-from judgments.machines.kinds import GRADED, Kind
+from judgments.machines.kinds import BATTLES, ENSEMBLE, GRADED, Kind
 from judgments.machines.prompts.prompts import Named, of_kind
-from judgments.models import Judge, Provider, Round, Snapshot
+from judgments.models import BattleRun, Collection, Judge, Provider, Round, Snapshot
 
 WARMEST = 2.0
 
 
 @dataclass(frozen=True)
-class Choice:
+class JudgeSettings:
     """A lead's settings of a machine judge."""
 
     provider: Provider | None = None
@@ -41,7 +46,7 @@ class Choice:
             raise NotValid("This judge needs a model.", {"provider": "Choose a provider.", "model": "Choose a model."})
         if self.provider.offered(self.model) is None:
             problem = f"{self.provider} has no model {self.model!r}. Choose one from the list on the provider's page."
-            raise NotValid(problem, {"model": problem})
+            raise NotValid(problem, "model")
         if not 0 <= self.temperature <= WARMEST:
             raise NotValid(
                 "The temperature is out of range.", {"temperature": f"Choose a value from 0 to {WARMEST:g}."}
@@ -49,7 +54,7 @@ class Choice:
         return self.provider, self.model
 
 
-def check_used(choice: Choice, kind: Kind) -> None:
+def check_used(choice: JudgeSettings, kind: Kind) -> None:
     """Refuse settings that the kind does not use, because the sender expects an effect."""
     idle = {
         "expected": choice.expected and not kind.needs_expected,
@@ -68,7 +73,7 @@ def check_used(choice: Choice, kind: Kind) -> None:
         raise NotValid(f"The judge {kind.name} does not use {', '.join(wrong)}. Remove it.", wrong)
 
 
-def fitting(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
+def fitting(round_: Round, kind: Kind, choice: JudgeSettings) -> dict[str, Any]:
     """Return the settings that the round does not contain: accepted answers, and the grade of a yes."""
     record: dict[str, Any] = {}
     if kind.needs_expected:
@@ -76,7 +81,7 @@ def fitting(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
         here = round_.pairs.filter(query__query_id__in=list(record["expected"]))
         if not here.exists():
             problem = "No query of this round has an expected answer. Add expected answers by query_id."
-            raise NotValid(problem, {"expected": problem})
+            raise NotValid(problem, "expected")
     if kind.says == "yes":
         values = round_.scale.values()
         relevant = next((value for value in values if value >= round_.scale.relevant_from), values[-1])
@@ -85,7 +90,7 @@ def fitting(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
             problem = (
                 f"Choose a grade above the lowest one of the scale: {', '.join(str(value) for value in values[1:])}."
             )
-            raise NotValid(problem, {"yes": problem})
+            raise NotValid(problem, "yes")
         record |= {"yes": yes, "no": values[0]}
     return record
 
@@ -102,3 +107,35 @@ def on_scale(outcome: Outcome, record: Mapping[str, Any], values: Sequence[int])
     if outcome.grade is not None and outcome.relevant is not None and "yes" in record:
         outcome = replace(outcome, grade=record["yes"] if outcome.relevant else record["no"])
     return outcome.on_scale(values)
+
+
+def kin_in(collection: Collection, *models: str) -> list[Kin]:
+    """Return the collection's systems whose model is of the same family as one of the given models."""
+    names = [model for model in dict.fromkeys(models) if model]
+    if not names:
+        return []
+    systems = [one for name in SYSTEM_LISTS for one in SYSTEM_LISTS[name](collection)]
+    return list(dict.fromkeys(kin for model in names for kin in kin_of(model, systems)))
+
+
+def kin_warning(collection: Collection, *models: str) -> str:
+    """Return the warning about related systems for a choice of models; empty if no system is related."""
+    return warning(kin_in(collection, *models))
+
+
+def models_of(judge: Judge) -> list[str]:
+    """Return the models that a judge calls: its own, those of its pairwise comparisons, or those of its member
+    judges."""
+    if judge.kind == ENSEMBLE:
+        members = Judge.objects.filter(collection=judge.collection_id, uuid__in=judge.inputs.get("judges", ()))
+        return [model for member in members.order_by("name") for model in models_of(member)]
+    if judge.kind == BATTLES:
+        runs = BattleRun.objects.filter(uuid=judge.parameters.get("run")).values_list("ensemble", flat=True)
+        # For imported comparisons the judge's parameters name the models, some with a provider prefix.
+        return [one["model"] for ensemble in runs for one in ensemble] or list(judge.parameters.get("models", ()))
+    return [judge.model] if judge.model else []
+
+
+def models_chosen(choice: JudgeSettings) -> list[str]:
+    """Return the models that a judge with these settings would call."""
+    return [choice.model, *(model for judge in choice.judges for model in models_of(judge))]

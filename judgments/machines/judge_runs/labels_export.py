@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from assay.core.counted_nouns import amount
@@ -13,6 +13,7 @@ from assay.formats.labels_jsonl import MachineLabel
 from judgments.labels import grade_visibility
 from judgments.models import Judge, MachineJudgment, Round
 from judgments.models.machines.machine import UNDECIDED
+from judgments.web.downloads import file_parts
 
 AT_ONCE = 1_000
 
@@ -24,25 +25,9 @@ def lines(judge: Judge, round_: Round, viewer: Any) -> Iterator[bytes]:
         raise Waits(
             f"You may still grade {amount(hidden, 'pair')} of this round. You can download the file afterwards."
         )
-    return _lines(judge, round_)
-
-
-def _lines(judge: Judge, round_: Round) -> Iterator[bytes]:
     rows = judge.judgments.filter(pair__round=round_).exclude(outcome=UNDECIDED)
     rows = rows.select_related("pair__query", "pair__document", "call").order_by("pair__position")
-    some: list[MachineLabel] = []
-    for row in rows.iterator(chunk_size=AT_ONCE):
-        some.append(_label(judge, row))
-        if len(some) == AT_ONCE:
-            yield _written(some)
-            some = []
-    yield _written(some)
-
-
-def _written(labels: list[MachineLabel]) -> bytes:
-    stream = io.BytesIO()
-    labels_jsonl.write(labels, stream)
-    return stream.getvalue()
+    return file_parts(map(partial(_label, judge), rows.iterator(chunk_size=AT_ONCE)), labels_jsonl.write, AT_ONCE)
 
 
 def _label(judge: Judge, row: MachineJudgment) -> MachineLabel:

@@ -24,13 +24,12 @@ from assay.llm.judges.prompt_templates import Template
 from assay.llm.providers import PROTOCOLS
 from assay.llm.providers.protocol import Endpoint
 from assay.text_metrics import TEXT_METRICS
-from judgments.labels.snapshot_files import FILES, read_file
 from judgments.machines import kinds
-from judgments.machines.judge_runs.judge_settings import Choice, beside, fitting
+from judgments.machines.judge_runs.judge_settings import JudgeSettings, beside, fitting
 from judgments.machines.kinds import GRADED, Kind
 from judgments.machines.providers import accounts
 from judgments.models import Collection, Document, Judge, MachineJudgment, Provider, Query, Round, Snapshot
-from judgments.models.snapshot import HUMAN
+from judgments.models.snapshot import FILES, HUMAN
 
 Key = tuple[str, str]
 
@@ -70,7 +69,7 @@ def choose(snapshot: Snapshot, round_: Round, number: int, *, seed: int) -> Chos
 
 def _human(snapshot: Snapshot) -> list[tuple[str, str, int]]:
     """Return the human labels; column 2 of Assay's qrels contains the label source."""
-    content = read_file(snapshot, FILES["trec-qrels"])
+    content = snapshot.read_file(FILES["trec-qrels"])
     rows = (line.split() for line in content.decode().splitlines())
     return [(row[0], row[2], int(row[3])) for row in rows if len(row) == 4 and row[1] == HUMAN]
 
@@ -100,7 +99,7 @@ def _example(snapshot: Snapshot, key: Key, grade: int) -> Example | None:
 MOST_EXAMPLES = 20
 
 
-def build(round_: Round, choice: Choice) -> tuple[Judge, ModelJudge]:
+def build(round_: Round, choice: JudgeSettings) -> tuple[Judge, ModelJudge]:
     """Return the unsaved judge for the round, and the object that calls its model."""
     provider, model = choice.provider_and_model()
     kind = kinds.find(choice.kind)
@@ -141,14 +140,14 @@ def _call_options(provider: Provider, model: str) -> dict[str, Any]:
     return {"asked_as": options, **most} if options else {}
 
 
-def _graded_inputs(round_: Round, choice: Choice) -> dict[str, Any]:
+def _graded_inputs(round_: Round, choice: JudgeSettings) -> dict[str, Any]:
     if choice.prompt is None:
         raise NotValid("This judge needs a prompt.", {"prompt": "Choose a prompt."})
     meanings = list(round_.scale.grades.order_by("value").values_list("value", "label", "cue"))
     template = choice.prompt.template
     if template == BINARY and len(meanings) != 2:
         message = f"This prompt uses two grades, but the round's scale has {len(meanings)}. Choose another prompt."
-        raise NotValid(message, {"prompt": message})
+        raise NotValid(message, "prompt")
     chosen = _examples(round_, choice)
     return {
         "template": [template.name, template.version, template.system, template.prompt],
@@ -163,7 +162,7 @@ def _graded_inputs(round_: Round, choice: Choice) -> dict[str, Any]:
     }
 
 
-def _other_inputs(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
+def _other_inputs(round_: Round, kind: Kind, choice: JudgeSettings) -> dict[str, Any]:
     inputs: dict[str, Any] = {"kind": kind.name, "seed": choice.seed, "temperature": choice.temperature}
     if kind.says == "usefulness":
         if choice.text_metric not in TEXT_METRICS:
@@ -177,7 +176,7 @@ def _other_inputs(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
     return inputs | fitting(round_, kind, choice)
 
 
-def _beside(round_: Round, kind: Kind, choice: Choice, inputs: Mapping[str, Any]) -> dict[str, Any]:
+def _beside(round_: Round, kind: Kind, choice: JudgeSettings, inputs: Mapping[str, Any]) -> dict[str, Any]:
     if kind.name != GRADED:
         return beside(inputs)
     return {
@@ -269,7 +268,7 @@ def in_round(collection: Collection, round_: Round) -> list[Judge]:
     return list(here.defer("inputs").select_related("provider", "prompt").order_by("name"))
 
 
-def _examples(round_: Round, choice: Choice) -> Chosen:
+def _examples(round_: Round, choice: JudgeSettings) -> Chosen:
     if not choice.examples:
         return Chosen((), ())
     if not 0 < choice.examples <= MOST_EXAMPLES:

@@ -15,7 +15,7 @@ from judgments.jobs import jobs
 from judgments.machines import kinds, machine_runs
 from judgments.machines.judge_runs import ensembles
 from judgments.machines.judge_runs.estimate import Waiting, context_of, waiting
-from judgments.machines.judge_runs.judge_settings import Choice, beside, fitting, on_scale
+from judgments.machines.judge_runs.judge_settings import JudgeSettings, beside, fitting, on_scale
 from judgments.machines.judge_runs.model_judges import digest
 from judgments.machines.kinds import ENSEMBLE, Kind
 from judgments.members import grants
@@ -53,7 +53,7 @@ BATCH = 200
 Watch = Callable[[int, int], None]
 
 
-def build(round_: Round, choice: Choice) -> Judge:
+def build(round_: Round, choice: JudgeSettings) -> Judge:
     """Return the unsaved judge for the round; other parameters or expected answers make another judge."""
     kind = kinds.find(choice.kind)
     kind.check_installed()

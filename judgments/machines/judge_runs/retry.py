@@ -110,8 +110,7 @@ def _retry(kind: Kind, pk: int, now: datetime) -> bool:
         machine_runs.record_end(run, State.STOPPED, f"The run cannot be retried: {error}")
         return False
     kind.queue(run, run.created_by, woken=wait.tried + 1)
-    collection = run.collection
-    audit.record("judging_waking.wake_due", kind.named(run), actor=None, collection=collection, target=run)
+    audit.record("judging_waking.wake_due", kind.named(run), actor=None, target=run)
     return True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -14,7 +15,7 @@ from assay.text_metrics import TEXT_METRICS
 from judgments.jobs.limited_process import read_at_once
 from judgments.machines import caps_form, kinds, machine_runs
 from judgments.machines.judge_runs import ensembles, expected_answers, model_judges
-from judgments.machines.judge_runs.judge_settings import WARMEST, Choice
+from judgments.machines.judge_runs.judge_settings import WARMEST, JudgeSettings
 from judgments.machines.judge_runs.model_judges import MOST_EXAMPLES
 from judgments.machines.kinds import GRADED, Kind
 from judgments.machines.prompts import prompts
@@ -27,9 +28,7 @@ from judgments.web.forms import AssayForm
 class GoOnForm(caps_form.GoOnForm):
     """New caps and number of probes when a judge resumes."""
 
-    canaries = caps_form.planted_in_all(
-        "Total prompt-injection probes", "Tests whether injected text changes the grade. Each probe requires two calls."
-    )
+    canaries = caps_form.planted_in_all("Tests whether injected text changes the grade. Each probe requires two calls.")
 
 
 def go_on_form(run: JudgeRun | None) -> GoOnForm | None:
@@ -146,15 +145,15 @@ class JudgeForm(AssayForm):
             self.data["expected"] = json.dumps(cleaned["expected"], ensure_ascii=False, indent=1)
         return cleaned
 
-    @property
-    def choice(self) -> Choice:
+    @cached_property
+    def choice(self) -> JudgeSettings:
         """The judge that the form describes."""
         cleaned = self.cleaned_data
         collection = self.round.collection
         provider, _, model = cleaned.get("model", "").partition(APART) if self.kind.asks == "model" else ("", "", "")
         snapshot = cleaned.get("snapshot")
         chosen = cleaned.get("judges", ())
-        return Choice(
+        return JudgeSettings(
             next((one for one in self._providers if str(one.uuid) == provider), None),
             model,
             self._prompt(),

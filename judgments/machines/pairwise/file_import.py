@@ -59,7 +59,7 @@ def _store(
     )
     Battle.objects.bulk_create((_battle(run, pairs, row, at) for at, row in enumerate(rows)), batch_size=500)
     sentence = f"{actor} imported {amount(len(rows), 'comparison')} from {filename[:80]} into round {round_}"
-    audit.record("battle_files.take_in", sentence, actor=actor, collection=round_.collection, target=run)
+    audit.record("battle_files.take_in", sentence, actor=actor, target=run)
     return run
 
 
@@ -76,7 +76,7 @@ def _read(content: bytes, filename: str) -> tuple[Sequence[Row], Report]:
     rows = [row for row in table.rows if row.score is not None or row.model]
     if not rows:
         problem = "The file contains no answers. Each row requires a score from -1 to 1, or a model whose call failed."
-        raise NotValid(problem, {"file": problem})
+        raise NotValid(problem, "file")
     if len(rows) > pair_selection.MOST_BATTLES:
         most = pair_selection.MOST_BATTLES
         raise NotValid(f"{len(rows):,} answers exceed the limit of {most:,} per run. Split the file by query.", "file")
@@ -107,8 +107,7 @@ def _pairs(round_: Round, rows: Sequence[Row], filename: str) -> dict[tuple[str,
     if strange:
         more = f", and {len(strange) - MOST_LISTED:,} more" if len(strange) > MOST_LISTED else ""
         problem = f"{filename} contains documents that are not in this round: {'; '.join(strange[:MOST_LISTED])}{more}."
-        problem = f"{problem} Remove them from the file, or import the file into their round."
-        raise NotValid(problem, "file")
+        raise NotValid(f"{problem} Remove them from the file, or import the file into their round.", "file")
     return pairs
 
 

@@ -13,14 +13,18 @@ from django.db import transaction
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
-from assay.llm.pairwise.cut_points import LEAST, CutPoints, learn
+from assay.llm.pairwise.cut_points import LEAST, CutPoints, learn, other_grade, turned
+from assay.llm.pairwise.score_fitting import fit_queries
+from judgments.hooks import Doubt
 from judgments.labels import grade_visibility
 from judgments.machines import machine_runs
 from judgments.machines.calibration import audit_sample, calibration
 from judgments.machines.calibration.audit_sample import drawn
+from judgments.machines.calibration.pairwise_judges import visible_parameters
+from judgments.machines.calibration.routing import ERROR, TURNED
 from judgments.machines.judge_runs import model_judges
-from judgments.machines.pairwise.scores import Key, scores_of
-from judgments.models import Battle, BattleRun, Judge, MachineJudgment, User, audit
+from judgments.machines.pairwise.scores import Key, comparison_rows, scores_of
+from judgments.models import Battle, BattleRun, Judge, MachineJudgment, Round, User, audit
 
 KIND = "pairwise"
 
@@ -75,7 +79,7 @@ def _learn(run: BattleRun, scores: dict[Key, tuple[float, float | None]], anchor
             "grades are needed. Have people grade more of these documents, or choose a larger share. Pairs in the "
             "audit slice and pairs that you may still grade cannot be anchors."
         )
-        raise NotValid(problem, {"share": problem})
+        raise NotValid(problem, "share")
     return learn([scores[key][0] for key in anchors], list(anchors.values()))
 
 
@@ -140,3 +144,28 @@ def _write(run: BattleRun, judge: Judge, scores: dict[Key, tuple[float, float | 
         )
     MachineJudgment.objects.bulk_create(rows, batch_size=500)
     return len(rows)
+
+
+# Below one half, the more likely outcome stands.
+FROM = 0.5
+
+
+def doubts(round_: Round, viewer: Any) -> dict[int, list[Doubt]]:
+    """Return for each pair the share of comparisons that the order decided, and the probability of another grade."""
+    result: dict[int, list[Doubt]] = {}
+    for run in round_.battle_runs.defer("drawn"):
+        names, rows = comparison_rows(run, viewer)
+        keys = {name: pk for pk, name in names.items()}
+        for key, share in turned(rows).items():
+            if share >= FROM:
+                result.setdefault(keys[key], []).append(Doubt(TURNED, share))
+        judges = judges_of(run)
+        if not judges or "cuts" not in (learnt := visible_parameters(judges[0], round_, viewer)):
+            continue
+        cuts = learnt["cuts"]
+        fitted = fit_queries([(row.query_id, row.a, row.b, row.score) for row in rows])
+        for query_id, doc_id, score, error in fitted.scores:
+            chance = other_grade(score, error, cuts) if error is not None else 0.0
+            if chance >= FROM:
+                result.setdefault(keys[query_id, doc_id], []).append(Doubt(ERROR, chance))
+    return result

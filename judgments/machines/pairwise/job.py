@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from assay.llm.judges.bulk_judging import Answered, Asking, Verdict
-from assay.llm.providers.question_run import Ended
+from assay.llm.providers.question_run import End, Ended
 from judgments.jobs import jobs
 from judgments.machines import machine_runs
 from judgments.machines.judge_runs.attempts import Attempt
@@ -19,7 +19,7 @@ from judgments.machines.pairwise import call_log, injection_probe, pair_selectio
 from judgments.machines.pairwise.call_log import BattleLog, Meeting, Table
 from judgments.machines.pairwise.pair_selection import contexts_of
 from judgments.machines.providers import accounts
-from judgments.models import Battle, BattleCanary, BattleRun
+from judgments.models import Battle, BattleCanary, BattleRun, Provider
 from judgments.web import access
 
 # The number of comparisons in memory at once, each with two texts.
@@ -33,18 +33,17 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     run = access.existing(rows.filter(uuid=work.job.parameters["run"]), "These comparisons were deleted.")
     with machine_runs.attempt(run):
         sitting = _Sitting(work, run)
-        end, message, leave_alone = sitting.run_all()
+        ended = sitting.run_all()
         sitting.attempt.raise_interruption()
-    machine_runs.close(run, end, message, leave_alone=leave_alone, page="the page of these comparisons")
-    return {"end": end, "said": message}
+    machine_runs.close(run, ended, page="the page of these comparisons")
+    return {"end": ended.end, "said": ended.message}
 
 
 class _Member:
     """One model of the run, with its client."""
 
-    def __init__(self, run: BattleRun, member: dict[str, str], open_: ExitStack) -> None:
-        self.provider = pair_selection.provider_of(run.round, member)
-        self.endpoint = accounts.endpoint(self.provider, member["model"])
+    def __init__(self, provider: Provider, model: str, open_: ExitStack) -> None:
+        self.provider, self.endpoint = provider, accounts.endpoint(provider, model)
         self.client = open_.enter_context(accounts.client(self.provider))
 
 
@@ -60,20 +59,20 @@ class _Sitting:
         # The models that stopped early, with the error.
         self.failed: list[tuple[_Member, Ended]] = []
 
-    def run_all(self) -> tuple[str, str, float]:
-        """Send the rest to all models; return the end state, the message and the seconds to wait before a retry."""
+    def run_all(self) -> Ended:
+        """Send the rest to all models; return how the run ended."""
         with ExitStack() as open_:
-            self.members = [_Member(self.run, entry, open_) for entry in self.run.ensemble]
+            self.members = [_Member(*member, open_) for member in pair_selection.members_of(self.run)]
             for begin in range(0, len(self.run.drawn), AT_ONCE):
                 drawn = self.run.drawn[begin : begin + AT_ONCE]
                 ready = [Meeting(row, context) for row, context in contexts_of(drawn)]
                 for member in list(self.members):
                     if (ended := self._over(member, self._ask(member, ready, Battle))) is not None:
-                        return ended.end, ended.message, 0.0
+                        return ended
             for member in list(self.members) if self.run.canaries else []:
                 planted = injection_probe.plan_probes(self.run, self.asker, member.endpoint)
                 if (ended := self._over(member, self._ask(member, planted, BattleCanary))) is not None:
-                    return ended.end, ended.message, 0.0
+                    return ended
         return self._outcome()
 
     def _over(self, member: _Member, ended: Ended) -> Ended | None:
@@ -84,14 +83,14 @@ class _Sitting:
             return None
         return ended if ended.end != "done" else None
 
-    def _outcome(self) -> tuple[str, str, float]:
+    def _outcome(self) -> Ended:
         if not self.failed:
-            return "done", "", 0.0
+            return Ended("done", "", 0, 0)
         faults = (f"{member.provider}, {member.endpoint.model}: {ended.message}" for member, ended in self.failed)
         message = "; ".join(faults)
         # A refusal needs a person, even if other models are only down.
-        end = "refused" if any(ended.end == "refused" for _, ended in self.failed) else "down"
-        return end, message, max(ended.leave_alone for _, ended in self.failed)
+        end: End = "refused" if any(ended.end == "refused" for _, ended in self.failed) else "down"
+        return Ended(end, message, 0, 0, max(ended.leave_alone for _, ended in self.failed))
 
     def _ask(self, member: _Member, meetings: Sequence[Meeting], table: Table) -> Ended:
         log = BattleLog(self.run, table, call_log.owners_of(self.asker, member.endpoint, meetings))

@@ -64,7 +64,7 @@ Drawn = list[int]
 
 
 @dataclass(frozen=True)
-class Choice:
+class ComparisonSettings:
     """A lead's settings of a run of pairwise comparisons."""
 
     ensemble: Sequence[tuple[Provider, str]]
@@ -91,7 +91,7 @@ class Choice:
         for provider, model in self.ensemble:
             if provider.offered(model) is None:
                 problem = f"{provider} has no model {model!r}. Choose one from the list on the provider's page."
-                raise NotValid(problem, {"models": problem})
+                raise NotValid(problem, "models")
         if not 1 <= self.cycles <= MOST_CYCLES:
             raise NotValid(
                 "The number of cycles is out of range.",
@@ -119,7 +119,7 @@ class Draw:
     without_text: int
 
 
-def draw(round_: Round, choice: Choice) -> Draw:
+def draw(round_: Round, choice: ComparisonSettings) -> Draw:
     """Draw comparisons between documents of a query that have a text, in the order of the round."""
     rows = round_.pairs.order_by("position")
     if choice.queries:
@@ -127,7 +127,7 @@ def draw(round_: Round, choice: Choice) -> Draw:
         strange = [query_id for query_id in choice.queries if query_id not in known]
         if strange:
             problem = f"This round does not contain these queries: {', '.join(map(repr, strange[:5]))}."
-            raise NotValid(problem, {"queries": problem})
+            raise NotValid(problem, "queries")
         rows = rows.filter(query__query_id__in=list(choice.queries))
     with_text = rows.filter(document__stub=False).exclude(document__title="", document__text="")
     pairs: dict[str, dict[str, int]] = {}
@@ -167,9 +167,13 @@ def member_of(provider: Provider, model: str) -> dict[str, str]:
     return {"provider": str(provider.uuid), "name": provider.name, **where, "model": model}
 
 
-def provider_of(round_: Round, member: Mapping[str, str]) -> Provider:
-    """Return the provider of a model of a run."""
-    provider_ = round_.collection.providers.filter(uuid=member["provider"]).first()
+def members_of(run: BattleRun) -> list[tuple[Provider, str]]:
+    """Return the models of a run with their providers, which must be unchanged."""
+    return [(_provider_of(run, member), member["model"]) for member in run.ensemble]
+
+
+def _provider_of(run: BattleRun, member: Mapping[str, str]) -> Provider:
+    provider_ = run.collection.providers.filter(uuid=member["provider"]).first()
     same = Judge(
         name=f"The model {member['model']}", model=member["model"], provider=provider_, parameters=dict(member)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,8 +21,7 @@ from judgments.machines.judge_runs import retry
 from judgments.machines.judge_runs.call_log import ratio_of
 from judgments.machines.judge_runs.estimate import CostEstimate
 from judgments.machines.pairwise import pair_selection
-from judgments.machines.pairwise import pair_selection as further_pairs
-from judgments.machines.pairwise.pair_selection import Choice, Draw, contexts_of
+from judgments.machines.pairwise.pair_selection import ComparisonSettings, Draw, contexts_of
 from judgments.machines.providers import accounts
 from judgments.models import Battle, BattleRun, Judge, Provider, Round, User, audit
 
@@ -31,7 +30,7 @@ LOOKED_AT = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate(CostEstimate):
+class ComparisonCost(CostEstimate):
     """The estimated cost of pairwise comparisons."""
 
     queries: int
@@ -42,20 +41,19 @@ class Estimate(CostEstimate):
     canaries: int
 
 
-def estimate(round_: Round, choice: Choice, drawn: Draw) -> Estimate:
+def estimate(round_: Round, choice: ComparisonSettings, drawn: Draw) -> ComparisonCost:
     """Estimate the cost from a sample of the comparisons, without calling a model."""
     asker = pair_selection.judge_of_record(pair_selection.prompt_record(round_, choice.seed, choice.template))
     # Probes are the same documents with one more sentence.
     return _estimate(asker, choice.ensemble, drawn, min(choice.canaries, len(drawn.battles)) * len(TRAPS))
 
 
-def of_further(run: BattleRun, drawn: Draw) -> Estimate:
+def of_further(run: BattleRun, drawn: Draw) -> ComparisonCost:
     """Estimate the cost of additional comparisons of a run, without probes."""
-    ensemble = [(pair_selection.provider_of(run.round, member), member["model"]) for member in run.ensemble]
-    return _estimate(pair_selection.judge_of_record(run.inputs), ensemble, drawn, 0)
+    return _estimate(pair_selection.judge_of_record(run.inputs), pair_selection.members_of(run), drawn, 0)
 
 
-def _estimate(asker: Pairwise, ensemble: Sequence[tuple[Provider, str]], drawn: Draw, planted: int) -> Estimate:
+def _estimate(asker: Pairwise, ensemble: Sequence[tuple[Provider, str]], drawn: Draw, planted: int) -> ComparisonCost:
     number = len(drawn.battles)
     step = max(1, number // LOOKED_AT)
     some = [context for _, context in contexts_of(drawn.battles[::step][:LOOKED_AT])]
@@ -70,7 +68,7 @@ def _estimate(asker: Pairwise, ensemble: Sequence[tuple[Provider, str]], drawn: 
     def dollars(which: int) -> float:
         return sum(usd[which] * by for usd, by in zip(money, times, strict=True) if usd is not None)
 
-    return Estimate(
+    return ComparisonCost(
         queries=drawn.queries,
         documents=drawn.documents,
         battles=number,
@@ -94,19 +92,21 @@ def _plan(asker: Pairwise, provider: Provider, model: str, contexts: Sequence[Co
 KIND = "battles"
 
 
-def estimate_run(round_: Round, choice: Choice) -> Estimate:
+def estimate_run(round_: Round, choice: ComparisonSettings) -> ComparisonCost:
     """Estimate the cost of the comparisons without calling a model or storing anything."""
     choice.check()
     return estimate(round_, choice, pair_selection.draw(round_, choice))
 
 
 @transaction.atomic
-def start(round_: Round, choice: Choice, *, actor: User, cap_usd: float | None, cap_calls: int | None) -> BattleRun:
+def start(
+    round_: Round, choice: ComparisonSettings, *, actor: User, cap_usd: float | None, cap_calls: int | None
+) -> BattleRun:
     """Start pairwise comparisons between the documents of the round's queries, as a job."""
     choice.check()
     examples.check_readable(actor, round_.guidelines)
     machine_runs.check_caps(cap_usd, cap_calls, of="Pairwise comparisons need")
-    _check_prices(choice.ensemble, cap_usd)
+    machine_runs.check_prices(cap_usd, *choice.ensemble)
     drawn = pair_selection.draw(round_, choice)
     if not drawn.battles:
         raise Conflict("No query of the round has two documents with a text, so nothing can be compared.")
@@ -135,7 +135,7 @@ def start(round_: Round, choice: Choice, *, actor: User, cap_usd: float | None, 
     number = amount(len(choice.ensemble), "model")
     sentence = f"{actor} started {amount(run.battles, 'comparison')} by {number} in round {round_}"
     caps: dict[str, Any] = {"cap_usd": cap_usd, "cap_calls": cap_calls}
-    audit.record("battling.start", sentence, actor=actor, collection=round_.collection, target=run, **caps)
+    audit.record("battling.start", sentence, actor=actor, target=run, **caps)
     queue(run, actor)
     return run
 
@@ -159,25 +159,24 @@ def resume(
 ) -> BattleRun:
     """Resume a run: send the unanswered comparisons. Answered comparisons are not sent again."""
     run = _locked(run)
-    members = ((pair_selection.provider_of(run.round, member), member["model"]) for member in run.ensemble)
-    _check_prices(members, cap_usd)
+    machine_runs.check_prices(cap_usd, *pair_selection.members_of(run))
     machine_runs.change(run, cap_usd, cap_calls, canaries)
     _record("go_on", f"{actor} resumed {run} in round {run.round}", run, actor)
     queue(run, actor)
     return run
 
 
-def estimate_further(run: BattleRun, number: int) -> Estimate:
+def estimate_further(run: BattleRun, number: int) -> ComparisonCost:
     """Estimate the cost of the comparisons that `further` would add."""
     _check_idle(run)
-    return of_further(run, further_pairs.draw_further(run, number))
+    return of_further(run, pair_selection.draw_further(run, number))
 
 
 @transaction.atomic
 def further(run: BattleRun, number: int, *, actor: User) -> int:
     """Add the most informative comparisons and run them within the caps."""
     run = _locked(run)
-    added = further_pairs.draw_further(run, number).battles
+    added = pair_selection.draw_further(run, number).battles
     run.drawn += added
     run.battles = len(run.drawn)
     run.save(update_fields=["drawn", "battles"])
@@ -210,8 +209,7 @@ def _check_idle(run: BattleRun) -> None:
         raise Conflict("These comparisons are running. Pause them first.")
     if not run.ensemble:
         raise Conflict("These comparisons came from a file, so they have no model to call. Create another run.")
-    for member in run.ensemble:
-        pair_selection.provider_of(run.round, member)
+    pair_selection.members_of(run)
 
 
 def queue(run: BattleRun, actor: User | None, *, woken: int = 0) -> None:
@@ -220,18 +218,7 @@ def queue(run: BattleRun, actor: User | None, *, woken: int = 0) -> None:
 
 
 def _record(verb: str, sentence: str, run: BattleRun, actor: User) -> None:
-    audit.record(f"battling.{verb}", sentence, actor=actor, collection=run.round.collection, target=run)
-
-
-def _check_prices(members: Iterable[tuple[Provider, str]], cap_usd: float | None) -> None:
-    if cap_usd is not None:
-        for provider, model in members:
-            machine_runs.check_price(provider, model)
-
-
-def _check_members(run: BattleRun) -> None:
-    for member in run.ensemble:
-        pair_selection.provider_of(run.round, member)
+    audit.record(f"battling.{verb}", sentence, actor=actor, target=run)
 
 
 RETRIED = retry.Kind(
@@ -239,7 +226,7 @@ RETRIED = retry.Kind(
     ("round__collection", "job", "created_by"),
     # Answers copied from other runs are not calls.
     lambda run: Battle.objects.filter(run=run, reused=False),
-    _check_members,
+    pair_selection.members_of,
     queue,
     lambda run: f"{str(run).capitalize()} will be retried in round {run.round} because a provider did not answer",
 )

@@ -99,7 +99,7 @@ def find(collection: Collection, value: str, asking: str | None = GRADE) -> Name
         message = (
             f"The answer to this prompt is “{ASKS[prompt.asks]}”. Choose a prompt with the answer “{ASKS[asking]}”."
         )
-        raise NotValid(message, {"prompt": message})
+        raise NotValid(message, "prompt")
     return prompt
 
 
@@ -125,7 +125,7 @@ def add_version(
             f"The answer to {last} is “{ASKS[before]}”, but the answer to this prompt is “{ASKS[asks(template)]}”. "
             "Choose another name."
         )
-        raise NotValid(message, {"name": message})
+        raise NotValid(message, "name")
     if last is not None and last.sha256 == template.sha256:
         message = f"The prompt is identical to version {last.number}. Nothing was stored."
         raise Conflict(message, {"prompt": message})

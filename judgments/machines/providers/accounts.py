@@ -14,7 +14,7 @@ from assay.core.errors import Conflict, NotValid
 from assay.llm.providers import PROTOCOLS
 from assay.llm.providers.limits import Limits
 from assay.llm.providers.protocol import WITHOUT, Endpoint, odd_parameters
-from assay.network.checked_client import checked_client
+from assay.network.http_clients import checked_client
 from judgments.hooks import PROVIDER_USERS
 from judgments.jobs import encrypted_secrets
 from judgments.machines import machine_runs
@@ -23,7 +23,7 @@ from judgments.models import Collection, Provider, User, audit
 
 if TYPE_CHECKING:
     from assay.network.allowed_addresses import Allowed
-    from assay.network.client_pool import ClientPool
+    from assay.network.http_clients import ClientPool
 
 PORTS = {"http": 80, "https": 443}
 LONGEST_KEY = 5_000
@@ -53,7 +53,7 @@ def add(collection: Collection, *, actor: User, given: Mapping[str, Any], key: s
     provider.sealed = encrypted_secrets.seal({"key": _checked_key(key)})
     _save(provider)
     sentence = f"{actor} added the model provider {provider} ({provider.base_url})"
-    audit.record("providers_kept.add", sentence, actor=actor, collection=collection, target=provider)
+    audit.record("providers_kept.add", sentence, actor=actor, target=provider)
     return provider
 
 
@@ -64,15 +64,13 @@ def change(provider: Provider, *, actor: User, given: Mapping[str, Any], key: st
     _fill(provider, given)
     if provider.sealed and not key and provider.base_url != before["base_url"]:
         message = "The address changed. Enter the key again to confirm that it may be sent to the new address."
-        raise NotValid(message, {"key": message})
+        raise NotValid(message, "key")
     if key:
         provider.sealed = encrypted_secrets.seal({"key": _checked_key(key)})
     _save(provider)
     sentence = f"{actor} changed the settings of the model provider {provider}"
     detail = {**audit.changed(before, _state(provider)), "key_given": bool(key)}
-    audit.record(
-        "providers_kept.change", sentence, actor=actor, collection=provider.collection, target=provider, **detail
-    )
+    audit.record("providers_kept.change", sentence, actor=actor, target=provider, **detail)
 
 
 @transaction.atomic
@@ -85,7 +83,7 @@ def remove(provider: Provider, *, actor: User) -> None:
     if any(asks(provider) for asks in PROVIDER_USERS):
         raise Conflict(f"A critic is calling {provider}. Pause that critic first.")
     sentence = f"{actor} removed the model provider {provider}"
-    audit.record("providers_kept.remove", sentence, actor=actor, collection=provider.collection, target=provider)
+    audit.record("providers_kept.remove", sentence, actor=actor, target=provider)
     provider.delete()
 
 
@@ -226,7 +224,7 @@ def _checked_key(key: str) -> str:
     key = key.strip()
     if len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
         message = "The key is not valid. A key is one line of ASCII characters; check that you copied only the key."
-        raise NotValid(message, {"key": message})
+        raise NotValid(message, "key")
     return key
 
 

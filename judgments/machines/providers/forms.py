@@ -103,7 +103,7 @@ def models_in(text: str) -> list[dict[str, Any]]:
             problem = (
                 f"Line {number}: enter a name, or a name and two prices, and then the options, separated by commas."
             )
-            raise NotValid(problem, {"models_offered": problem}) from None
+            raise NotValid(problem, "models_offered") from None
         row: dict[str, Any] = {"name": name, "price_in": read, "price_out": written}
         for key, value in filter(None, how.values()):
             row[key] = [*row.get(key, ()), value] if key == "leave_out" else value

@@ -18,20 +18,20 @@ from assay.llm.judges.model_judge import JudgeOptions
 from assay.llm.judges.pairwise import Pairwise
 from assay.llm.judges.prompt_templates import Template
 from assay.llm.model_reply import Reply
-from assay.llm.providers.calls import ask
 from assay.llm.providers.limits import Budget
 from assay.llm.providers.protocol import Question
+from assay.llm.providers.question_run import ask
 from assay.text_metrics import TEXT_METRICS
 from judgments.guidelines import examples
 from judgments.labels import grade_visibility
 from judgments.machines.judge_runs.estimate import context_of
-from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.judge_runs.judge_settings import JudgeSettings
 from judgments.machines.judge_runs.model_judges import build, graded_of
 from judgments.machines.prompts import prompts
 from judgments.machines.prompts.prompts import Named
 from judgments.machines.providers import accounts
 from judgments.models import Pair, Provider, Round, audit
-from judgments.web.concurrency_limit import outside_turns
+from judgments.web.middleware import outside_turns
 
 Chosen = TypeVar("Chosen")
 MOST = 10
@@ -77,7 +77,7 @@ def try_prompt(
     if not keys:
         raise NotValid("This round has no pair with a text whose grades you may see. Choose another round.", "round")
     pairs = list(_pairs(_spread(keys, number)).values())
-    graded = graded_of(build(round_, Choice(provider, model, Named("", "", template)))[0].inputs)
+    graded = graded_of(build(round_, JudgeSettings(provider, model, Named("", "", template)))[0].inputs)
     questions = [replace(graded.question(context_of(pair)), key=str(at)) for at, pair in enumerate(pairs)]
     replies = _ask(provider, model, questions, viewer)
     return [
@@ -94,7 +94,7 @@ def _battles(
     couples = [(one, other) for (one, query), (other, its) in pairwise(listed) if query == its]
     if not couples:
         message = "No query of this round has two documents with a text whose grades you may see. Choose another round."
-        raise NotValid(message, {"round": message})
+        raise NotValid(message, "round")
     chosen = _spread(couples, number)
     pairs = _pairs([pk for couple in chosen for pk in couple])
     asker = Pairwise(template, round_.guidelines.markdown, seed=round_.seed)
@@ -121,7 +121,7 @@ def _with_expected(
     keys = list(rows.filter(query__query_id__in=list(expected)).order_by("position").values_list("pk", flat=True))
     if not keys:
         message = "This prompt needs expected answers. Enter some by query_id, for queries of this round."
-        raise NotValid(message, {"expected": message})
+        raise NotValid(message, "expected")
     # The metric needs a library that is not installed. A judge for a round can use another metric.
     asker = MODEL_JUDGES[prompts.asks(template)].build(
         JudgeOptions(template=template, text_metric=TEXT_METRICS["token_f1"])
@@ -172,7 +172,6 @@ def _ask(row: Provider, model: str, questions: list[Question], actor: Any) -> di
         "trying.ask",
         f"{actor or 'The server'} tested {model} of the model provider {row}, {amount(len(questions), 'call')}",
         actor=actor,
-        collection=row.collection,
         target=row,
         model=model,
         calls=len(questions),

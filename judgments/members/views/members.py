@@ -21,7 +21,7 @@ from judgments.models import Collection, Membership, Role
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import errors_as_messages, finish, form_page, post_action
 
 
@@ -184,7 +184,7 @@ def _members(request: HttpRequest, collection: Collection) -> Listing:
             Column("created_at", "Since", order="created_at", style="nowrap"),
         ),
         search=("user__username",),
-        choices=(Choice("role", "Role", "role", Role.choices),),
+        choices=(ChoiceFilter("role", "Role", "role", Role.choices),),
         order="name",
     )
 

@@ -21,12 +21,12 @@ from judgments.quality import gold_pairs, qualification
 from judgments.quality.gold_pairs import Known
 from judgments.rounds import settings
 from judgments.rounds.forms import setting_field
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import grade
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.middleware import takes_files
 from judgments.web.pages import errors_as_messages, form_page
 from judgments.web.posted_values import uuid_of
@@ -105,7 +105,7 @@ def _known_list(top: int) -> Listing:
         ),
         search=("query.text", "query.query_id", "document.title", "document.doc_id"),
         choices=(
-            Choice(
+            ChoiceFilter(
                 "source",
                 "Source",
                 lambda rows, value: [row for row in rows if row.source == value],

@@ -18,11 +18,11 @@ from judgments.quality import checks
 from judgments.quality.checks import Acknowledgment, RaterReport
 from judgments.quality.rater_judgments import round_rater_of
 from judgments.rating import start_requirements
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import percent, state
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import errors_as_messages, get_page, post_action
 
 WIDTH, MARGIN = 200.0, 6.0
@@ -174,7 +174,7 @@ RATERS = Listing(
     ),
     search=("round_rater.user.username", "round_rater.pseudonym"),
     choices=(
-        Choice(
+        ChoiceFilter(
             "only",
             "Show",
             lambda rows, value: [row for row in rows if bool(row.alarms) == (value == "alarms")],

@@ -20,12 +20,12 @@ from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Job, Judgment, Probe, Round, RoundRater
 from judgments.quality import pausing, qualification, rater_judgments
 from judgments.quality.rater_judgments import grades_of_others, round_rater_of
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import grade
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import errors_as_messages, finish, form_page, get_page, post_action
 
 APART = [
@@ -112,14 +112,16 @@ def _listing(round_rater: RoundRater) -> Listing:
         ),
         search=("pair__query__text", "pair__query__query_id", "pair__document__title", "pair__document__doc_id"),
         choices=(
-            Choice("given", "Grade", _given, [*((str(one.value), str(one)) for one in scale), ("unrateable", UNABLE)]),
-            Choice(
+            ChoiceFilter(
+                "given", "Grade", _given, [*((str(one.value), str(one)) for one in scale), ("unrateable", UNABLE)]
+            ),
+            ChoiceFilter(
                 "apart",
                 "Compared with others",
                 lambda rows, value: rater_judgments.apart(rows, round_rater, int(value)),
                 APART,
             ),
-            Choice("quicker", "Time", lambda rows, value: rows.filter(seconds_active__lt=int(value)), QUICKER),
+            ChoiceFilter("quicker", "Time", lambda rows, value: rows.filter(seconds_active__lt=int(value)), QUICKER),
         ),
         order="-at",
     )
@@ -177,12 +179,12 @@ class RequeueForm(AssayForm):
     )
 
     @property
-    def choice(self) -> pausing.Choice:
+    def choice(self) -> pausing.JudgmentFilter:
         """Return the chosen conditions of a valid form."""
         since: datetime | None = self.cleaned_data["since"]
         lines = self.cleaned_data["queries"].splitlines()
         queries = tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
-        return pausing.Choice(since, queries, self.cleaned_data["quicker_than"])
+        return pausing.JudgmentFilter(since, queries, self.cleaned_data["quicker_than"])
 
 
 def _rater(request: HttpRequest, uuid: str, pseudonym: str) -> RoundRater:

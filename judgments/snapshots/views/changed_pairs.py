@@ -8,14 +8,14 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 
-from assay.aggregation.rules import RULES
+from assay.aggregation import RULES
 from judgments.documents.described_pairs import PAIR_COLUMNS, described_pairs
 from judgments.labels import grade_visibility
 from judgments.models import Round
 from judgments.snapshots import baselines, final_labels, merging
 from judgments.snapshots.final_labels import Consolidation
 from judgments.web import access
-from judgments.web.columns import Column
+from judgments.web.columns import QUERY_COLUMN, Column
 from judgments.web.figures import grade
 from judgments.web.lists import Listing, answer
 from judgments.web.pages import get_page
@@ -95,7 +95,7 @@ def _stale(given: dict[str, str]) -> Listing:
         name="documents-changed",
         noun=("pair", "pairs"),
         columns=(
-            Column("query", "Query", order="query__text", head=True, style="clip", value="query.text"),
+            QUERY_COLUMN,
             Column("query_id", "Query id", order="query__query_id", style="id", value="query.query_id"),
             Column("document", "Document", style="clip", value=lambda row: str(row.document), url=DOCUMENT),
             Column("doc_id", "Document id", order="document__doc_id", style="id", value="document.doc_id"),

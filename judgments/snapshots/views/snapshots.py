@@ -8,12 +8,11 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from assay.aggregation.rules import RULES
+from assay.aggregation import RULES
 from assay.core.counted_nouns import amount
 from assay.formats import FORMATS
 from judgments.agreement import conflicts
 from judgments.labels import grade_visibility
-from judgments.labels.snapshot_files import CONVERTED
 from judgments.machines.calibration import calibration
 from judgments.models import Collection, Round, Snapshot
 from judgments.snapshots import final_labels, merging, snapshots
@@ -168,7 +167,9 @@ def _preview(collection: Collection, what: dict[str, Any], reader: Any) -> dict[
         "top": max(grades, default=3),
         "grades": [grade(value, max(grades), label) for value, label in grades.items()],
         "rules": _rules(preview, grades),
-        "held": [{"one": one, "shape": SHAPES[one.state], "words": WORDS[one.state]} for one in preview.held],
+        "held": [
+            {"one": one, "shape": SHAPES[one.answer.state], "words": WORDS[one.answer.state]} for one in preview.held
+        ],
         "failed": preview.failed,
         "stale": preview.stale,
         "pairs": address(rounds, preview.how),
@@ -259,7 +260,7 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
         "hashes": grade_visibility.may_read_hashes(request.user, row.collection),
         "top": max(scale, default=3),
         "files": manifest["files"],
-        "converted": [FORMATS[name] for name in snapshots.formats() if name in CONVERTED] if ratings else [],
+        "converted": [FORMATS[name] for name in snapshots.formats() if name in snapshots.CONVERTED] if ratings else [],
         "workbook_fault": snapshots.workbook_fault(),
         "rounds": [_round(one) for one in manifest["rounds"]],
         "merge": manifest.get("merge", {}),

@@ -34,7 +34,7 @@ def replace(log: QueryLog) -> None:
             storage.forget(path)  # another process was faster
             return
         sentence = f"The server rewrote {log} without personal data"
-        audit.record("old_logs.replace", sentence, actor=None, collection=log.collection, target=log)
+        audit.record("old_logs.replace", sentence, actor=None, target=log)
         transaction.on_commit(lambda: storage.forget(before))
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from judgments.charts import charts, table_files
-from judgments.charts.chart_files import picture
+from judgments.charts import charts
+from judgments.charts.charts import picture
 from judgments.charts.plots import Axis, Layer, Names, Plot
 from judgments.web.columns import Column
+from judgments.web.lists import small_table
 
 # A matrix of more runs is unreadable; the file contains all runs.
 MOST_IN_MATRIX = 20
@@ -54,14 +55,14 @@ def pictures(summary: Mapping[str, Any]) -> dict[str, Any]:
     ranks = [tuple(row) for row in summary.get("by_best_rank", ())]
     listed = [{"rank": "not returned by any run" if rank is None else rank, "pairs": pairs} for rank, pairs in ranks]
     shown = _telling(systems)
-    by_system = table_files.small("systems", ("run", "runs"), _columns(summary), systems)
-    by_rank = table_files.small("ranks", ("rank", "ranks"), RANKS, listed)
-    by_tier = table_files.small("tiers", ("tier", "tiers"), TIERS, _tiers(summary))
+    by_system = small_table("systems", ("run", "runs"), _columns(summary), systems)
+    by_rank = small_table("ranks", ("rank", "ranks"), RANKS, listed)
+    by_tier = small_table("tiers", ("tier", "tiers"), TIERS, _tiers(summary))
     matrix = _matrix([row["name"] for row in systems], summary.get("shared", ()))
     return {
         "summary": summary,
         "systems": by_system,
-        "shown_systems": table_files.small("systems", ("run", "runs"), _columns(summary), shown),
+        "shown_systems": small_table("systems", ("run", "runs"), _columns(summary), shown),
         "ranks": by_rank,
         "tiers": by_tier,
         "matrix": matrix,
@@ -104,7 +105,7 @@ def _matrix(names: Sequence[str], shared: Sequence[Sequence[int]]) -> Any:
     )
     head = Column("run", "Run", head=True, value=lambda row: row[0])
     rows = list(zip(names, shared, strict=True)) if shared else []
-    return table_files.small("overlap", ("run", "runs"), (head, *columns), rows)
+    return small_table("overlap", ("run", "runs"), (head, *columns), rows)
 
 
 def _cells(rows: Sequence[tuple[str, Sequence[int]]]) -> list[tuple[str, list[tuple[int, str, str]]]]:

@@ -14,16 +14,14 @@ from assay.core.errors import NotFound
 from assay.strategies import STRATEGIES
 from assay.strategies.discovery_curve import DiscoveryCurve
 from judgments import hooks
-from judgments.charts import table_files
-from judgments.charts.chart_files import picture
-from judgments.charts.charts import PHONE, Bar, Chart, Words, whole_ticks
+from judgments.charts.charts import PHONE, Bar, Chart, Words, picture, whole_ticks
 from judgments.charts.intervals import levels, line_of
 from judgments.charts.plots import Axis, Layer, Plot
 from judgments.models import Round
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.lists import Page
+from judgments.web.lists import Page, requested_table, small_table
 from judgments.web.pages import errors_as_messages, get_page, post_action
 from pooling.models import Pool, Refill
 from pooling.pools import discovery, refill
@@ -132,7 +130,7 @@ def file_of(request: HttpRequest, context: dict[str, Any], name: str) -> Any:
         return None
     if request.GET.get("picture") == "found":
         return picture(context["discovery_chart"], name, request.GET.get("format", ""))
-    return table_files.file_of(request, context["discovery_tables"], context)
+    return requested_table(request, context["discovery_tables"], context)
 
 
 def shown(user: Any, pool: Pool | None, rounds: Sequence[Round]) -> dict[str, Any]:
@@ -143,7 +141,7 @@ def shown(user: Any, pool: Pool | None, rounds: Sequence[Round]) -> dict[str, An
     if discovery.is_hidden_from(user, rounds):
         return {"discovery_withheld": True}
     curve = discovery.discovery_of(pool, rounds)
-    depths = table_files.small("depths", ("depth", "depths"), DEPTHS, curve.depths)
+    depths = small_table("depths", ("depth", "depths"), DEPTHS, curve.depths)
     return {
         "discovery": curve,
         "discovery_same": curve.same_work(),
@@ -161,7 +159,7 @@ def _points(curve: DiscoveryCurve, most: int) -> Page:
     step = max(1, -(-curve.judged // max(most, 1)))
     places = sorted({*range(step, curve.judged + 1, step), *([curve.judged] if curve.judged else [])})
     rows = [(at, curve.relevant[at - 1]) for at in places]
-    return table_files.small("curve", ("pair", "pairs"), CURVE, rows)
+    return small_table("curve", ("pair", "pairs"), CURVE, rows)
 
 
 def _title(pool: Pool | None) -> str:

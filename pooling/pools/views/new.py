@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from assay.core.counted_nouns import amount
 from assay.strategies import STRATEGIES
-from judgments.charts import table_files
 from judgments.models import Collection, Job
 from judgments.web import access
+from judgments.web.lists import requested_table
 from judgments.web.middleware import takes_files
 from judgments.web.pages import form_page
 from judgments.web.posted_values import uuid_of
@@ -47,7 +47,7 @@ def pool_new(request: HttpRequest, collection: Collection) -> HttpResponse:
         "has_runs": has_runs,
         **plan,
     }
-    file = table_files.file_of(request, plan.get("tables", ()), context) or file_of(request, context, collection.slug)
+    file = requested_table(request, plan.get("tables", ()), context) or file_of(request, context, collection.slug)
     return file or render(request, "pooling/pools/pool_new.html", context, status=form.status)
 
 

@@ -13,12 +13,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from assay.strategies import STRATEGIES
-from judgments.charts import table_files
 from judgments.models import Collection
 from judgments.web import access
-from judgments.web.columns import Column
+from judgments.web.columns import QUERY_COLUMN, Column
 from judgments.web.figures import number
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer, requested_table, small_table
 from judgments.web.pages import errors_as_messages, get_page, post_action
 from judgments.web.posted_values import searchable
 from pooling.models import Pool, PoolEntry
@@ -63,9 +62,7 @@ def shown(groups: Sequence[Mapping[str, Any]], form: PoolForm | None = None, *, 
         "more_groups": len(groups) - len(rows),
         "whole_groups": whole,
         "apart": apart,
-        "group_tables": (table_files.small("duplicates", ("duplicate", "duplicates"), GROUPS, groups),)
-        if groups
-        else (),
+        "group_tables": (small_table("duplicates", ("duplicate", "duplicates"), GROUPS, groups),) if groups else (),
     }
 
 
@@ -102,12 +99,12 @@ def _returned_by(rows: Any, name: str) -> Any:
 def pairs_of(row: Pool) -> Listing:
     """Return the definition of the list; the filter uses the names that the runs had when the pool was created."""
     names = [system["name"] for system in row.summary.get("systems", ())]
-    choices = [Choice("tier", "Tier", "query__tier", [(tier, tier) for tier in ("head", "torso", "tail")])]
+    choices = [ChoiceFilter("tier", "Tier", "query__tier", [(tier, tier) for tier in ("head", "torso", "tail")])]
     if names:
-        choices.append(Choice("run", "Returned by", _returned_by, [(name, name) for name in names]))
+        choices.append(ChoiceFilter("run", "Returned by", _returned_by, [(name, name) for name in names]))
     if row.summary.get("residual"):
         kinds = [("chosen", "chosen"), ("residual", "residual")]
-        choices.append(Choice("why", "Reason", _by_reason, kinds))
+        choices.append(ChoiceFilter("why", "Reason", _by_reason, kinds))
     return Listing(
         name="pairs",
         noun=("pair", "pairs"),
@@ -129,7 +126,7 @@ def _document(entry: PoolEntry) -> str:
 
 ENTRY_COLUMNS = (
     Column("position", "Position", order="position", numeric=True, value=lambda entry: entry.position + 1),
-    Column("query", "Query", order="query__text", head=True, style="clip", value="query.text"),
+    QUERY_COLUMN,
     Column("rank", "Best rank", order="best_rank", numeric=True, value="best_rank"),
     Column(
         "title",
@@ -243,7 +240,7 @@ def pool(request: HttpRequest, collection: Collection, uuid: str) -> HttpRespons
     return (
         file
         or file_of(request, context, f"{collection.slug} {row}")
-        or table_files.file_of(request, context["tables"], context)
+        or requested_table(request, context["tables"], context)
         or answer(request, pairs_of(row), entries, "pooling/pools/pool.html", context)
     )
 

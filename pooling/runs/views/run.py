@@ -10,21 +10,21 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
 from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from assay.scoring.diagnostics import DEPTH
-from judgments.charts import charts, table_files
+from assay.scoring.run_similarity import DEPTH
+from judgments.charts import charts
 from judgments.models import Collection, Document, Query
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.downloads import disposition
+from judgments.web.downloads import streamed
 from judgments.web.figures import percent
 from judgments.web.forms import AssayForm
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer, requested_table, small_table
 from judgments.web.pages import form_page, get_page
 from pooling.models import Run
 from pooling.runs import downloads, overlap, runs
@@ -65,8 +65,8 @@ OTHERS = (
 def shown(run: Run) -> dict[str, Any]:
     """Return the context of a run's health, with its tables for download."""
     health = run_health.check(run)
-    depths = table_files.small("depths", ("depth", "depths"), DEPTHS, health.depths)
-    others = table_files.small("likeness", ("run", "runs"), OTHERS, health.others)
+    depths = small_table("depths", ("depth", "depths"), DEPTHS, health.depths)
+    others = small_table("likeness", ("run", "runs"), OTHERS, health.others)
     return {
         "health": health,
         "now": health.now,
@@ -75,7 +75,7 @@ def shown(run: Run) -> dict[str, Any]:
         "depths": depths,
         "depths_chart": charts.depth_bars(health.depths) if health.figures.smallest != health.figures.largest else None,
         "others": others,
-        "shown_others": table_files.small("likeness", ("run", "runs"), OTHERS, health.others[:MOST_IN_TABLE]),
+        "shown_others": small_table("likeness", ("run", "runs"), OTHERS, health.others[:MOST_IN_TABLE]),
         "others_chart": charts.share_bars(_bars(health)),
         "tables": (depths, others),
     }
@@ -170,8 +170,8 @@ PER_QUERY = Listing(
     ),
     search=("query__query_id", "query__text"),
     choices=(
-        Choice("tier", "Tier", "query__tier", Query.Tier.choices),
-        Choice(
+        ChoiceFilter("tier", "Tier", "query__tier", Query.Tier.choices),
+        ChoiceFilter(
             "answered",
             "Results",
             lambda rows, value: [row for row in rows if bool(row.documents) == (value == "yes")],
@@ -226,7 +226,7 @@ def run(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     health = shown(row)
     context |= health
     listed = _per_query(collection, row)
-    return table_files.file_of(request, (*top["tables"], *health["tables"]), context) or answer(
+    return requested_table(request, (*top["tables"], *health["tables"]), context) or answer(
         request, PER_QUERY, listed, "pooling/runs/run.html", context, status=active.status
     )
 
@@ -250,9 +250,7 @@ def run_file(request: HttpRequest, slug: str, uuid: str) -> HttpResponseBase:
     except NotValid as error:
         messages.error(request, f"{error}. Choose CSV or Parquet, which support all ids.")
         return redirect("run", collection.slug, row.uuid)
-    response = StreamingHttpResponse(body, content_type="application/octet-stream")
-    response.headers["Content-Disposition"] = disposition(name)
-    return response
+    return streamed(name, body, "application/octet-stream")
 
 
 def _run_for(request: HttpRequest, collection: Collection, uuid: str) -> Run:
@@ -286,7 +284,7 @@ def _top(request: HttpRequest, collection: Collection, row: Run) -> dict[str, An
         query = None
     if query is None:
         return {"query": None, "tables": ()}
-    page = table_files.small("top", ("document", "documents"), TOP_COLUMNS, _top_rows(collection, row, query))
+    page = small_table("top", ("document", "documents"), TOP_COLUMNS, _top_rows(collection, row, query))
     return {"query": query, "top": page, "tables": (page,)}
 
 

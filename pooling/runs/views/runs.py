@@ -10,12 +10,12 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.utils.text import Truncator
 
-from judgments.charts import charts, table_files
+from judgments.charts import charts
 from judgments.models import Collection
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import percent
-from judgments.web.lists import Listing, answer
+from judgments.web.lists import Listing, answer, requested_table, small_table
 from judgments.web.pages import get_page
 from pooling.models import Run
 from pooling.runs import health, overlap
@@ -89,7 +89,7 @@ def run_list(request: HttpRequest, slug: str) -> HttpResponse:
     shared = overlap.overlap(collection, runs)
     rows = [RunRow(part.run, part.left_out, part.unjudged_share) for part in shared.parts]
     context = {"collection": collection, "step": "runs", **_picture(collection, runs, shared)}
-    return table_files.file_of(request, context["tables"], context) or answer(
+    return requested_table(request, context["tables"], context) or answer(
         request, RUNS, rows, "pooling/runs/runs.html", context
     )
 
@@ -100,9 +100,9 @@ def _picture(collection: Collection, runs: Sequence[Run], shared: overlap.Overla
     if len(runs) > MOST_IN_PICTURE:
         shown = sorted(runs, key=lambda run: run.created_at, reverse=True)[:MOST_IN_PICTURE]
         shared = overlap.overlap(collection, shown)
-    parts = table_files.small("overlap", ("run", "runs"), PARTS, shared.parts)
+    parts = small_table("overlap", ("run", "runs"), PARTS, shared.parts)
     names = [part.run.name for part in shared.parts]
-    matrix = table_files.small(
+    matrix = small_table(
         "shared", ("run", "runs"), _matrix_columns(names), list(zip(names, health.jaccards(shown), strict=True))
     )
     return {

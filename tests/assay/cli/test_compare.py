@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from assay.formats.run_reader import load_run
 from assay.formats.trec_qrels import load_qrels
+from assay.formats.trec_run import load_run
 from assay.significance.compare import Plan, compare
 from tests.assay.conftest import Call
 

@@ -10,8 +10,7 @@ import pytest
 
 from assay.cli import main
 from assay.formats import FORMATS
-from assay.formats.reference_page import foreign, page
-from assay.formats.report_codes import CODES
+from assay.formats.reference_page import CODES, foreign, page
 from tests.assay.formats.test_contract import INHERENT
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "formats.md"
@@ -62,7 +61,7 @@ def test_the_example_of_each_runs(name: str, tmp_path: Path, monkeypatch: pytest
 
 def test_every_code_has_one_entry_and_is_documented():
     root = DOCS.parents[1]
-    declared = root / "assay" / "formats" / "report_codes.py"
+    declared = root / "assay" / "formats" / "reference_page.py"
     sources = [path for room in ROOMS for path in (root / room).rglob("*.py") if path != declared]
     given = {code for path in sources for code in re.findall(r'"([EFW]\d\d)"', path.read_text())}
     assert given == set(CODES)

@@ -10,9 +10,8 @@ import pytest
 
 from assay.core.content_hash import content_hash
 from assay.formats import FORMATS
-from assay.formats.bundles import write_zip
 from assay.formats.document_hashes_csv import DocumentHash
-from assay.formats.manifest import file_entry
+from assay.formats.manifest import file_entry, write_zip
 
 REPLY = Path(__file__).resolve().parents[1] / "staleness" / "rank_eval.json"
 DOCUMENTS = [("d1", "One", "tents"), ("d2", "Two", "tents"), ("d3", "Three", "tents"), ("d4", "Four", "tents")]

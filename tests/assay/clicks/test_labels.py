@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from assay.clicks import CLICK_MODELS
 from assay.clicks.click_counts import Evidence, count_clicks
 from assay.clicks.click_model import Clicked
-from assay.clicks.labeling import ClickLabels, Rules, label
-from assay.clicks.position_bias import rank_rates
+from assay.clicks.labeling import ClickLabels, Rules, label, rank_rates
 from assay.core.errors import NotValid
 from assay.formats.row_types import ClickRow
 

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from assay.connectors import Allowed, Engine, EngineFault
-from assay.network.client_pool import tls_context
+from assay.network.http_clients import tls_context
 from tests.assay.connectors.bad_engine import BadEngine
 
 Opened = Callable[..., Engine]

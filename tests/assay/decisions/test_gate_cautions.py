@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.core.run import Run
-from assay.decisions.gate import gate
-from assay.decisions.gate_cautions import Facts, cautions
+from assay.decisions.gate import Facts, cautions, gate
 from tests.assay.decisions.test_gate import labels, ranked
 
 GOOD = Facts(queries=50, missing="zero", unanswered=0, unanswered_by_baseline=0, judged=0.95, judged_of_baseline=0.95)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.core import Qrels, Run
-from assay.scoring.score_ranges import open_pairs, tie_doubts
+from assay.scoring.diagnostics import open_pairs, tie_doubts
 from assay.significance.compare import compare_scores
 from evaluation import evaluate
 

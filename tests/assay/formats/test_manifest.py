@@ -9,8 +9,7 @@ import pytest
 
 from assay.core.errors import NotValid, UnreadableInput
 from assay.formats import manifest, trec_qrels
-from assay.formats.bundles import write_zip
-from assay.formats.manifest import BundleFile, file_entry, manifest_bytes, verify
+from assay.formats.manifest import BundleFile, file_entry, manifest_bytes, verify, write_zip
 
 QRELS = b"q1 0 d1 3\n"
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from assay.core.errors import UnreadableInput
 from assay.core.run import Run
-from assay.formats import run_reader
-from assay.formats.run_reader import Interleaved, RunFile
+from assay.formats import trec_run
+from assay.formats.trec_run import Interleaved, RunFile
 
 SMALL = 64
 
@@ -23,7 +23,7 @@ SMALL = 64
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     # The first piece is the file's beginning, which is looked at first: that one has to be small too.
-    monkeypatch.setattr(run_reader, "PIECE", SMALL)
+    monkeypatch.setattr(trec_run, "PIECE", SMALL)
     monkeypatch.setattr("assay.formats.text_lines.HEAD", SMALL)
 
 
@@ -126,7 +126,7 @@ def test_a_stream_tells_lines_although_it_is_read_once():
 
 
 def test_memory_is_a_few_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(run_reader, "PIECE", 1 << 16)
+    monkeypatch.setattr(trec_run, "PIECE", 1 << 16)
     path = tmp_path / "large.run"
     with path.open("w") as stream:
         for query in range(100):

@@ -11,8 +11,8 @@ import pytrec_eval
 
 from assay.core.errors import UnreadableInput
 from assay.formats import FORMATS, qrels_and_runs, sniff
-from assay.formats.run_reader import load_run, load_run_report
 from assay.formats.trec_qrels import load_qrels, load_qrels_report
+from assay.formats.trec_run import load_run, load_run_report
 
 pytestmark = pytest.mark.shared
 

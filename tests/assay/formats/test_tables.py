@@ -17,7 +17,7 @@ from assay.core.run import Run
 from assay.formats import FORMATS, sniff
 from assay.formats.qrels_and_runs import load_qrels, load_run, open_run
 from assay.formats.row_types import LabelRow, RunRow
-from assay.formats.run_reader import Interleaved
+from assay.formats.trec_run import Interleaved
 from tests.assay.formats.table_bytes import PAIR, label_rows, parquet, run_rows, written
 
 SCORES = {"q1": {"d1": 12.5, "my doc": 11.25, "d3": -0.1}, "q2": {"gr\u00fcn": 1e-5, "d1": 7.0}}

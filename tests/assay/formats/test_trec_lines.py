@@ -16,7 +16,7 @@ from assay.core.qrels import Qrels
 from assay.core.read_report import Report
 from assay.core.run import Run
 from assay.core.text_column import Texts
-from assay.formats import run_reader, trec_qrels, trec_run
+from assay.formats import trec_qrels, trec_run
 from assay.formats.trec_lines import number as read_number
 from assay.formats.trec_lines import numbers, numbers_or_nan, split_fields
 
@@ -121,7 +121,7 @@ def careful_qrels(data: bytes) -> tuple[Qrels, Report]:
 @example(data="q1 Q0 cafe\u0301 1 2.5 x\n".encode())
 @example(data="q1 Q0 a\u0085b 1 2.5 x\n".encode())
 def test_runs(data: bytes):
-    quick, careful = outcome_of(lambda: run_reader.load_run_report(data, "a")), outcome_of(lambda: careful_run(data))
+    quick, careful = outcome_of(lambda: trec_run.load_run_report(data, "a")), outcome_of(lambda: careful_run(data))
     assert quick == careful
 
 

@@ -11,9 +11,8 @@ import pytrec_eval
 from assay.core.errors import NotValid, UnreadableInput
 from assay.formats import trec_run
 from assay.formats.row_types import RunRow
-from assay.formats.run_reader import load_run, load_run_report
 from assay.formats.trec_qrels import load_qrels
-from assay.formats.trec_run import read
+from assay.formats.trec_run import load_run, load_run_report, read
 
 
 def written(rows: list[RunRow], **options: object) -> bytes:

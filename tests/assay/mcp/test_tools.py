@@ -13,8 +13,7 @@ import pytest
 
 from assay.cli import main
 from assay.core.errors import NotValid
-from assay.mcp.connections import Connections
-from assay.mcp.inputs import Inputs
+from assay.mcp.connections import Connections, Inputs
 from assay.mcp.server import MOST_CHARACTERS, bounded
 from tests.assay.mcp.conftest import ROOT, Agent, in_process
 

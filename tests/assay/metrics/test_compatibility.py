@@ -86,8 +86,8 @@ def test_p_is_needed_and_a_cutoff_is_not(name: str) -> None:
 @pytest.mark.shared
 def test_two_topics_of_a_thousand_documents(shared: Path) -> None:
     """The values of ir_measures' own test."""
-    from assay.formats.run_reader import RunFile
     from assay.formats.trec_qrels import load_qrels
+    from assay.formats.trec_run import RunFile
 
     folder = shared / "ir-measures-tests"
     from evaluation import evaluate

@@ -11,8 +11,8 @@ import pytest
 import assay.scoring.evaluate as evaluating
 from assay.core import Qrels
 from assay.core.errors import NotValid, UnreadableInput
-from assay.formats import run_reader
-from assay.formats.run_reader import RunFile, load_run
+from assay.formats import trec_run
+from assay.formats.trec_run import RunFile, load_run
 from assay.scoring.results import Profile
 from evaluation import evaluate
 
@@ -52,7 +52,7 @@ def assert_equal(left, right) -> None:
 @pytest.mark.parametrize("missing", ["zero", "skip"])
 @pytest.mark.parametrize("piece", [200, 3_000, 1 << 20])
 def test_the_size_of_the_pieces_changes_nothing(qrels, tmp_path, monkeypatch, piece: int, missing) -> None:
-    monkeypatch.setattr(run_reader, "PIECE", piece)
+    monkeypatch.setattr(trec_run, "PIECE", piece)
     path = write(tmp_path, "a.run", lines(1))
     assert_equal(
         evaluate(qrels, RunFile(path, "a.run", "a"), METRICS, missing),
@@ -61,7 +61,7 @@ def test_the_size_of_the_pieces_changes_nothing(qrels, tmp_path, monkeypatch, pi
 
 
 def test_the_order_of_lines_changes_nothing(qrels, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(run_reader, "PIECE", 500)
+    monkeypatch.setattr(trec_run, "PIECE", 500)
     ordered = write(tmp_path, "a.run", lines(1))
     shuffled = lines(1)
     random.Random(2).shuffle(shuffled)

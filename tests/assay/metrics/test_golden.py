@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from assay.core import Qrels, Run
-from assay.formats.run_reader import load_run
 from assay.formats.trec_qrels import load_qrels
+from assay.formats.trec_run import load_run
 from assay.metrics.metric import parse_metric
 from evaluation import evaluate
 from tests.assay.metrics.test_trec_eval import left_out

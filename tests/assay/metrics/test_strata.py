@@ -11,7 +11,7 @@ from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.metrics.metric import hajek_mean
-from assay.scoring.results import Place, SamplingDesign, summarize, summarize_tiers
+from assay.scoring.results import DrawnQuery, SamplingDesign, summarize, summarize_tiers
 from assay.significance.compare import compare
 
 # Two strata of 70 % and 30 %: a and b stand for the first (w/p = 0.6 and 0.4 / 0.5), c for the second, b for both.
@@ -22,7 +22,7 @@ DESIGN = SamplingDesign(
     by_tier=True,
     strata={"a": "first", "b": "first", "c": "shoes"},
     shares={"first": 0.7, "shoes": 0.3},
-    also=[Place("b", "shoes", "head", 0.5, 1.0)],
+    also=[DrawnQuery("b", "shoes", "head", 0.5, 1.0)],
 )
 IDS = ["c", "a", "b"]
 VALUES = {"a": 0.2, "b": 0.8, "c": 0.5}
@@ -115,4 +115,4 @@ def test_invalid_designs_are_refused() -> None:
     with pytest.raises(NotValid, match="share 0"):
         replace(DESIGN, shares={"first": 1.0, "shoes": 0.0})
     with pytest.raises(NotValid, match="the query 'b' cannot also be in 'shoes'"):
-        replace(DESIGN, also=[Place("b", "shoes", "", 0.1, 0.0)])
+        replace(DESIGN, also=[DrawnQuery("b", "shoes", "", 0.1, 0.0)])

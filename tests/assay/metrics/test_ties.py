@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from assay.core import Qrels, Run
 from assay.metrics.judged_rankings import JudgedRankings, match
 from assay.metrics.metric import parse_metric
-from assay.scoring.score_ranges import orders
+from assay.scoring.diagnostics import orders
 from evaluation import evaluate
 
 METRICS = ["nDCG@2", "P@2", "P(rel=2)@3", "RR@2", "AP@3", "R@1", "Success@1", "ERR(max_rel=2)@3", "RBP(p=0.5)@2"]

@@ -13,8 +13,8 @@ import pytrec_eval
 
 from assay.core import Qrels, Run
 from assay.core.errors import NotValid, UnreadableInput
-from assay.formats.run_reader import load_run
 from assay.formats.trec_qrels import load_qrels
+from assay.formats.trec_run import load_run
 from assay.scoring.results import RunScores
 from evaluation import evaluate
 

@@ -11,8 +11,8 @@ import pytest
 
 from assay.cli import main
 from assay.core import Qrels, Run
-from assay.formats.run_reader import load_run
 from assay.formats.trec_qrels import load_qrels
+from assay.formats.trec_run import load_run
 from assay.metrics.metric import parse_metric
 from assay.scoring.results import RunScores
 from evaluation import evaluate

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from assay.quality import CHECKS, Record, examine
+from assay.quality.check import Finding
 from assay.quality.consistency import kappa
-from assay.quality.finding import Finding
 from tests.assay.quality.simulated_rounds import Habit, simulated
 
 ROUNDS, RATERS = 60, 6

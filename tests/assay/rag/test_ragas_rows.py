@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from assay.core.ids import text_id
 from assay.formats import FORMATS, sniff
-from assay.formats.text_ids import text_id
 from assay.rag.records import Answer, Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from tests.assay.conftest import Call
 

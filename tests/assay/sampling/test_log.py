@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.core.errors import NotValid
-from assay.sampling.counted_log import EMPTY, NO_TIME, OUTSIDE, TOO_LONG
+from assay.sampling.counted_log import EMPTY, OUTSIDE, TOO_LONG, UNTIMED
 from assay.sampling.row_counting import count_log, moment_of, normalize
 from tests.assay.sampling.log_rows import DAY_0, Row, counted, on_day
 
@@ -75,7 +75,7 @@ def test_a_log_without_times_is_taken_whole() -> None:
 
 def test_dropped_rows_are_counted_with_the_reason() -> None:
     log = count_log([on_day(" ", 1), on_day("x" * 201, 1), Row("no time"), on_day("x" * 200, 1)])
-    assert log.dropped == {EMPTY: 1, TOO_LONG: 1, NO_TIME: 1}
+    assert log.dropped == {EMPTY: 1, TOO_LONG: 1, UNTIMED: 1}
     assert len(log.queries) == 1
 
 

@@ -10,7 +10,7 @@ from assay.sampling.draw import Sample, draw_pps, draw_stratified
 from assay.sampling.query_table import LogQuery
 from assay.sampling.stratum_joining import Filter, in_frame, without
 from assay.sampling.tiers import TierCut, cut_tiers
-from assay.scoring.results import Place, SamplingDesign
+from assay.scoring.results import DrawnQuery, SamplingDesign
 
 DRAWS = 300
 SIZES = {"head": 10, "torso": 15, "tail": 25}
@@ -33,7 +33,7 @@ def design(
     also = []
     for one in second.queries:
         if one.query.query in own:
-            also.append(Place(one.query.query, "shoes", one.tier, one.weight, one.probability))
+            also.append(DrawnQuery(one.query.query, "shoes", one.tier, one.weight, one.probability))
         else:
             own[one.query.query] = ("shoes", one.weight, one.probability, one.tier)
     return SamplingDesign(

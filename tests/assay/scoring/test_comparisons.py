@@ -8,10 +8,10 @@ import json
 
 import pytest
 
+from assay.cli.compare import FORMATS, notes
 from assay.core.qrels import Qrels
 from assay.core.run import Run
 from assay.significance.compare import Plan
-from assay.significance.comparison_files import WRITERS, notes
 from assay.significance.results import Comparison
 from evaluation import compare
 
@@ -32,29 +32,29 @@ def compare_runs(queries: int, names: tuple[str, ...] = NAMES, metrics: str = "R
 
 def test_json_and_csv_hold_the_same_pairs_unrounded() -> None:
     comparison = compare_runs(20)
-    data = json.loads(WRITERS["json"](comparison, {"qrels": {"path": "qrels.txt"}}))
+    data = json.loads(FORMATS["json"](comparison, {"qrels": {"path": "qrels.txt"}}))
     assert set(data) == {"runs", "groups", "pairs", "rankings", "settings", "qrels"}
-    rows = list(csv.DictReader(io.StringIO(WRITERS["csv"](comparison, {}))))
+    rows = list(csv.DictReader(io.StringIO(FORMATS["csv"](comparison, {}))))
     assert [float(row["p"]) for row in rows] == [pair["p"] for pair in data["pairs"]]
     assert [row["b"] for row in rows][:2] == ["se_cond & 5%", "'-x|y"]
 
 
-@pytest.mark.parametrize("form", WRITERS)
+@pytest.mark.parametrize("form", FORMATS)
 def test_undefined_values_are_marked_in_every_format(form: str) -> None:
-    text = WRITERS[form](compare_runs(5), {})
+    text = FORMATS[form](compare_runs(5), {})
     assert "fewer than 6 queries" in text
     assert "nan" not in text.lower()
 
 
 def test_without_any_p_there_are_no_letters() -> None:
-    assert "groups" not in WRITERS["markdown"](compare_runs(5), {})
-    assert "| groups |" in WRITERS["markdown"](compare_runs(20), {})
+    assert "groups" not in FORMATS["markdown"](compare_runs(5), {})
+    assert "| groups |" in FORMATS["markdown"](compare_runs(20), {})
 
 
 def test_marks_of_markdown_and_latex_stay_text() -> None:
     comparison = compare_runs(20)
-    assert r"| -x\|y |" in WRITERS["markdown"](comparison, {})
-    latex = WRITERS["latex"](comparison, {})
+    assert r"| -x\|y |" in FORMATS["markdown"](comparison, {})
+    latex = FORMATS["latex"](comparison, {})
     assert r"se\_cond \& 5\%" in latex
     # All 20 queries are won: p stands at the floor of the test.
     assert r" & $\le$0.0010 & " in latex

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from assay.formats.row_types import RunRow
-from assay.formats.run_reader import RunRows
-from assay.scoring.diagnostics import depths, figures
+from assay.formats.stored_run import depths, figures
+from assay.formats.trec_run import RunRows
 
 
 def rows(text: str) -> RunRows:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.core.run import Run
-from assay.scoring.diagnostics import Likeness, likeness, tops
+from assay.scoring.run_similarity import Likeness, likeness, tops
 
 LISTS = st.lists(st.sampled_from("abcdefg"), unique=True, max_size=7)
 

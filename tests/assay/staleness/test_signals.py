@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from assay.core.run import Run
 from assay.staleness import SIGNALS
 from assay.staleness.actions import ACTIONS, holes, overlap
-from assay.staleness.facts import Declared, Facts, Known, Missing, RunHoles, Traffic, Values
 from assay.staleness.report import look
+from assay.staleness.signal import Declared, Facts, Known, Missing, RunHoles, Traffic, Values
 from assay.staleness.traffic_curve import bins, psi
 from assay.staleness.unjudged_documents import count_holes, first_ones
 

@@ -10,7 +10,7 @@ import pytest
 from assay.core.errors import NotValid, UnknownName
 from assay.core.run import Run
 from assay.formats.row_types import RunRow
-from assay.formats.run_reader import RunRows
+from assay.formats.trec_run import RunRows
 from assay.strategies import STRATEGIES
 from assay.strategies.candidates import Candidates
 from assay.strategies.chosen_pairs import Pool

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.comparison.difference_chart import HEIGHT, MOST_BARS, MOST_LINKS, WIDTH, differences, moves
-from evaluation.scoring.rankings import Answers, Move, Place, Ranking
+from evaluation.scoring.rankings import Answers, Move, RankedDocument, Ranking
 from pooling.models import Run
 
 
@@ -71,8 +71,8 @@ def test_tiers_are_marked_under_the_bars() -> None:
     assert [word.text for word in chart.words if word.text in ("head", "torso", "tail")] == ["head", "tail"]
 
 
-def place(doc_id: str, before: int | None, after: int | None, grade: int | None, rank: int) -> Place:
-    return Place(rank, doc_id, doc_id, "", grade, move=Move(before, after))
+def place(doc_id: str, before: int | None, after: int | None, grade: int | None, rank: int) -> RankedDocument:
+    return RankedDocument(rank, doc_id, doc_id, "", grade, move=Move(before, after))
 
 
 def test_each_document_has_one_way_by_its_ranks_and_grade() -> None:

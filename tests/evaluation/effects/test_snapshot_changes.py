@@ -8,7 +8,6 @@ from assay.scoring.evaluate import evaluate
 from assay.significance.rank_correlation import rank_correlation
 from evaluation.effects import snapshot_changes
 from judgments.agreement import resolutions
-from judgments.labels.snapshot_files import qrels_of
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
 from pooling.runs import runs as stored_runs
@@ -41,13 +40,13 @@ def test_labels_and_boards_are_those_of_the_two_files(two, client_of, engineer, 
     first, second = two
     body = client_of(engineer).get(API).json()
     assert (body["a"], body["b"]) == (str(first.uuid), str(second.uuid))
-    assert body["labels"] == {"same": len(qrels_of(first)) - 2, "changed": 2, "added": 1, "gone": 0}
+    assert body["labels"] == {"same": len(first.qrels()) - 2, "changed": 2, "added": 1, "gone": 0}
     cells = {(cell["old"], cell["new"]): cell["pairs"] for cell in body["confusion"]}
     assert (cells[3, 0], cells[None, 2]) == (2, 1)
     assert body["agreement"]["alpha"]["value"] < 1
     tables = [stored_runs.ranked(run) for run in collection.runs.order_by("name")]
     means = [
-        {one.name: one.metrics["nDCG@10"].mean for one in evaluate(qrels_of(of), tables, ["nDCG@10"], level=None).runs}
+        {one.name: one.metrics["nDCG@10"].mean for one in evaluate(of.qrels(), tables, ["nDCG@10"], level=None).runs}
         for of in two
     ]
     board = body["leaderboard"]

@@ -56,8 +56,8 @@ def do(run: RagCriticRun) -> Job:
     return run.job
 
 
-def choice(provider: Provider, *metrics: str) -> critics.Choice:
-    return critics.Choice(provider, "judge-1", metrics or (FAITHFULNESS,))
+def choice(provider: Provider, *metrics: str) -> critics.CriticSettings:
+    return critics.CriticSettings(provider, "judge-1", metrics or (FAITHFULNESS,))
 
 
 def test_a_critic_scores_the_answers_of_all_systems(
@@ -210,10 +210,10 @@ def test_no_model_call_without_a_cap_a_price_or_a_grant(
         critics.start(scored, choice(provider), cap_usd=None, cap_calls=None, actor=lead)
     assert "cap_usd" in error.value.fields
     with pytest.raises(NotValid) as error:
-        critics.start(scored, critics.Choice(provider, "judge-2"), cap_usd=1.0, cap_calls=None, actor=lead)
+        critics.start(scored, critics.CriticSettings(provider, "judge-2"), cap_usd=1.0, cap_calls=None, actor=lead)
     assert "cap_usd" in error.value.fields
     with pytest.raises(NotValid) as error:
-        critics.look(scored, critics.Choice(provider, "nobody"))
+        critics.look(scored, critics.CriticSettings(provider, "nobody"))
     assert "model" in error.value.fields
     for wrong in ("TokenF1", "Nonsense", ""):
         with pytest.raises(NotValid):

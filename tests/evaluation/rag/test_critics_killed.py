@@ -47,7 +47,7 @@ for system in ("old", "new"):
     ]
     store("outputs", outputs, f"{system}.jsonl", samples=str(found.uuid))
 provider = provider_at(os.environ["MODEL"], shop, lead, concurrency=AT_ONCE)
-choice = critics.Choice(provider, "judge-1", ["LLMFaithfulnessScore"])
+choice = critics.CriticSettings(provider, "judge-1", ["LLMFaithfulnessScore"])
 run = critics.start(found, choice, actor=lead, cap_usd=None, cap_calls=CAP)
 jobs.work_on_job.call(str(run.job.uuid))
 """

@@ -90,7 +90,7 @@ def test_the_page_tells_what_the_command_tells(frozen, collection, get, tmp_path
         path.write_bytes(storage.read_bytes(run.path))
         files.append(str(path))
     qrels = tmp_path / "qrels.txt"
-    qrels.write_bytes(snapshots.read_file(frozen, snapshots.FILES["trec-qrels"]))
+    qrels.write_bytes(frozen.read_file(snapshots.FILES["trec-qrels"]))
     assert main(["reuse", str(qrels), *files, "-m", "AP", "--depth", "3", "--format", "json"]) == 0
     data = json.loads(capsys.readouterr().out)
     page = json.loads(get("?metric=AP&format=json").content)

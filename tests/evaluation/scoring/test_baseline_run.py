@@ -10,7 +10,6 @@ from django.db import IntegrityError, transaction
 from evaluation import compare as compare_runs
 from evaluation.models import Scoring
 from evaluation.scoring import leaderboard, scoring, stored_scores
-from judgments.labels.snapshot_files import qrels_of
 from judgments.models import AuditRow, Job
 from pooling.models import Run
 from pooling.runs import runs
@@ -63,7 +62,7 @@ def test_each_run_is_compared_with_the_baseline_as_the_command_compares_it(snaps
     result = leaderboard.compared(rows)
     assert (result.reference, result.baseline, result.pairs) == ("neural", True, 2)
     ranked = [runs.ranked(one.run) for one in scored]
-    theirs = compare_runs(qrels_of(snapshot), ranked, "AP", baseline="neural")
+    theirs = compare_runs(snapshot.qrels(), ranked, "AP", baseline="neural")
     for pair in theirs.pairs:
         ours = result.against[pair.b]
         assert (ours.difference, ours.low, ours.high, ours.p) == (

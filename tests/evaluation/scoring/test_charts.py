@@ -8,9 +8,9 @@ import re
 import pytest
 
 from evaluation.scoring.charts import HIGH, LEFT, RIGHT, WIDE, over_time, tier_rows
-from judgments.charts.intervals import Axis, Estimate, axis_over, leaders
+from judgments.charts.intervals import Axis, NamedInterval, axis_over, leaders
 
-A, B = Estimate("a", 0.4, 0.3, 0.5), Estimate("b", 0.6)
+A, B = NamedInterval("a", 0.4, 0.3, 0.5), NamedInterval("b", 0.6)
 
 
 def places(chart, kind: str) -> list[tuple[float, float]]:
@@ -29,7 +29,7 @@ def test_tiers_share_one_axis() -> None:
 
 
 def test_only_so_many_runs_are_drawn_and_the_others_counted() -> None:
-    many = [Estimate(f"run{n}", n / 60) for n in range(60)]
+    many = [NamedInterval(f"run{n}", n / 60) for n in range(60)]
     chart = tier_rows([("head", many)], "by tier")
     assert "and 55 more" in [word.text for word in chart.words]
     assert len(places(chart, "mark")) == 4
@@ -45,7 +45,7 @@ def test_a_gap_breaks_the_line() -> None:
 
 
 def test_higher_is_up_and_names_do_not_overlap() -> None:
-    runs = {f"run{n}": [Estimate(f"run{n}", 0.5 + n / 10_000)] for n in range(6)}
+    runs = {f"run{n}": [NamedInterval(f"run{n}", 0.5 + n / 10_000)] for n in range(6)}
     chart = over_time(["one"], runs, "over time")
     names = sorted(word.y for word in chart.words if word.text.startswith("run"))
     assert all(below - above >= 14 for above, below in itertools.pairwise(names))
@@ -74,7 +74,7 @@ def test_nothing_to_draw() -> None:
 
 def test_counts_in_the_millions_have_as_few_ticks_as_shares() -> None:
     """NumRet is a sum over the queries: a tick for each whole number would be a picture of megabytes."""
-    runs = [Estimate("shallow", 70_000.0, 69_000.0, 71_000.0), Estimate("deep", 6_980_000.0)]
+    runs = [NamedInterval("shallow", 70_000.0, 69_000.0, 71_000.0), NamedInterval("deep", 6_980_000.0)]
     axis = axis_over(runs, 0, 100)
     assert 2 <= len(axis.ticks()) <= 5
     assert "2,000,000" in [axis.written(tick) for tick in axis.ticks()]

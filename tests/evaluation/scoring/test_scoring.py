@@ -16,9 +16,8 @@ from assay.significance.compare import compare as compare_runs
 from evaluation import evaluate
 from evaluation.models import Score
 from evaluation.scoring import leaderboard, scoring, stored_scores
-from evaluation.scoring.snapshot_design import drawn as drawn_design
+from evaluation.scoring.scoring import drawn as drawn_design
 from judgments.jobs import jobs, storage
-from judgments.labels.snapshot_files import qrels_of
 from judgments.models import AuditRow, Job, Query
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
@@ -184,7 +183,7 @@ def test_letters_by_hand(drawn, collection, engineer):
 
 def test_letters_are_those_of_the_command(snapshot, scored):
     ranked = [stored_runs.ranked(one.run) for one in scored]
-    theirs = compare_runs(qrels_of(snapshot), ranked, "AP").groups("AP")
+    theirs = compare_runs(snapshot.qrels(), ranked, "AP").groups("AP")
     assert leaderboard.compared(leaderboard.rows(scored, "AP")).letters == theirs
 
 
@@ -195,8 +194,8 @@ def test_by_traffic_the_test_weighs_queries_as_the_mean_does(drawn, collection, 
     assert rows[2].name == "third"
     assert apart.against["third"].difference == pytest.approx(0.6 - 1.0)
     ranked = [stored_runs.ranked(row.scoring.run) for row in rows]
-    design = drawn_design(drawn, qrels_of(drawn).query_ids).design
-    theirs = compare_runs(qrels_of(drawn), ranked, "P@1", design=design)
+    design = drawn_design(drawn, drawn.qrels().query_ids).design
+    theirs = compare_runs(drawn.qrels(), ranked, "P@1", design=design)
     assert apart.letters == theirs.groups("P@1")
     (pair,) = [pair for pair in theirs.pairs if (pair.a, pair.b) == ("bm25", "third")]
     ours = apart.against["third"]

@@ -37,7 +37,7 @@ def test_every_page_api_and_command_tells_one_share(frozen, lead, tmp_path):
     scoring.score_runs(frozen, [run], actor=lead)
     scored = stored_scores.scorings_of(frozen)
     qrels, rows = tmp_path / "qrels.txt", FORMATS["trec-run"].read(PARTIAL.encode(), path="partial.run").rows
-    qrels.write_bytes(snapshots.read_file(frozen, snapshots.FILES["trec-qrels"]))
+    qrels.write_bytes(frozen.read_file(snapshots.FILES["trec-qrels"]))
     (row,) = [row for row in leaderboard.rows(scored, "nDCG@10") if row.name == "partial"]
     (fresh,) = [one for one in freshness.look(frozen).report.runs if one.name == "partial"]
     health = run_health.check(run)

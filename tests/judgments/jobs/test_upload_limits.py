@@ -21,7 +21,7 @@ from judgments.imports import ingestion
 from judgments.jobs import jobs, limited_process
 from judgments.jobs.limited_process import largest
 from judgments.models import Document, Job, Upload
-from judgments.web.concurrency_limit import Turns
+from judgments.web.middleware import Turns
 
 pytestmark = pytest.mark.django_db
 RUNS = "/api/v1/collections/shop/runs/"

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from judgments.machines.judge_runs import judge_runs
-from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.judge_runs.judge_settings import JudgeSettings
 from judgments.machines.prompts import prompts
 from judgments.machines.providers import accounts
 from judgments.members import grants
@@ -26,10 +26,10 @@ def provider_at(url: str, collection: Collection, lead: User, *, key: str = KEY,
     return accounts.add(collection, actor=lead, given={**values, **given}, key=key)
 
 
-def choice_of(provider: Provider, **options: Any) -> Choice:
+def choice_of(provider: Provider, **options: Any) -> JudgeSettings:
     """The prompt that comes with Assay, to the first model."""
     options.setdefault("prompt", prompts.find(provider.collection, "graded"))
-    return Choice(provider, options.pop("model", "judge-1"), **options)
+    return JudgeSettings(provider, options.pop("model", "judge-1"), **options)
 
 
 def with_texts(round_: Round) -> Round:
@@ -42,7 +42,7 @@ def with_texts(round_: Round) -> Round:
 
 def started(
     round_: Round,
-    choice: Choice,
+    choice: JudgeSettings,
     lead: User,
     commit: Callable[..., AbstractContextManager[Any]],
     **caps: Any,

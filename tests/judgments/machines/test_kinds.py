@@ -12,7 +12,7 @@ from assay.core.errors import Conflict, NotValid
 from judgments.machines import kinds
 from judgments.machines.calibration import calibration
 from judgments.machines.judge_runs import ensembles, judge_runs, model_judges
-from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.judge_runs.judge_settings import JudgeSettings
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall
 from tests.judgments.machines.model_replies import choice_of, gone_on, grade, provider_at, started, with_texts
 from tests.model_server import Answer, ModelServer, serving
@@ -47,7 +47,7 @@ def server() -> Iterator[ModelServer]:
 def test_each_expected_answer_takes_one_call(
     provider: Any, round_: Any, server: ModelServer, lead: Any, commit: Any
 ) -> None:
-    choice = Choice(provider, "judge-1", kind="expected_answer", expected=EXPECTED, temperature=0.5, seed=9)
+    choice = JudgeSettings(provider, "judge-1", kind="expected_answer", expected=EXPECTED, temperature=0.5, seed=9)
     estimate = judge_runs.estimate_run(round_, choice)
     # Three documents of q1 with two answers each, three of q2 with one.
     assert (estimate.pairs, estimate.calls[0], server.requests) == (6, 9, [])
@@ -68,7 +68,7 @@ def test_more_documents_repeat_no_answered_call(
     stub = round_.pairs.get(document__doc_id="d1-3").document
     stub.stub = True
     stub.save()
-    run = started(round_, Choice(provider, "judge-1", kind="expected_answer", expected=EXPECTED), lead, commit)
+    run = started(round_, JudgeSettings(provider, "judge-1", kind="expected_answer", expected=EXPECTED), lead, commit)
     assert (run.state, len(server.requests)) == (State.DONE, 7)
     stub.stub = False
     stub.save()
@@ -81,7 +81,7 @@ def test_usefulness_is_stored_with_relevance_and_is_no_grade(
 ) -> None:
     with serving(tells) as server:
         provider = provider_at(server.url, collection, lead)
-        choice = Choice(provider, "judge-1", kind="downstream", expected=EXPECTED, text_metric="exact_match")
+        choice = JudgeSettings(provider, "judge-1", kind="downstream", expected=EXPECTED, text_metric="exact_match")
         run = started(round_, choice, lead, commit, canaries=5)
         assert (run.state, run.calls, run.canaries) == (State.DONE, 6, 0)
     values = dict(MachineJudgment.objects.values_list("pair__document__doc_id", "usefulness"))
@@ -98,7 +98,7 @@ def test_usefulness_is_stored_with_relevance_and_is_no_grade(
 def test_another_text_metric_asks_nothing_anew(round_: Any, collection: Any, lead: Any, commit: Any) -> None:
     with serving(tells) as server:
         provider = provider_at(server.url, collection, lead)
-        choice = Choice(provider, "judge-1", kind="downstream", expected=EXPECTED, text_metric="exact_match")
+        choice = JudgeSettings(provider, "judge-1", kind="downstream", expected=EXPECTED, text_metric="exact_match")
         first = started(round_, choice, lead, commit)
         second = started(round_, replace(choice, text_metric="token_f1"), lead, commit)
         assert (first.calls, second.calls, second.spent_usd, len(server.requests)) == (6, 0, 0, 6)
@@ -118,10 +118,10 @@ def test_another_text_metric_asks_nothing_anew(round_: Any, collection: Any, lea
 )
 def test_each_kind_requires_its_settings(provider: Any, round_: Any, given: dict[str, Any], field: str) -> None:
     with pytest.raises(NotValid) as refused:
-        judge_runs.estimate_run(round_, Choice(provider, "judge-1", **given))
+        judge_runs.estimate_run(round_, JudgeSettings(provider, "judge-1", **given))
     assert set(refused.value.fields) == {field}
     with pytest.raises(NotValid) as nobody:
-        judge_runs.estimate_run(round_, Choice(kind="expected_answer", expected=EXPECTED))
+        judge_runs.estimate_run(round_, JudgeSettings(kind="expected_answer", expected=EXPECTED))
     assert "provider" in nobody.value.fields
 
 
@@ -129,11 +129,11 @@ def test_several_judges_together(round_: Any, collection: Any, lead: Any, commit
     def graded(prompt: str, number: int) -> Answer:
         return grade(7) if "d2-3" in prompt else grade(3 if "d1-1" in prompt else 1)
 
-    overlap = Choice(kind="token_overlap", expected={"q1": ["d1-1"], "q2": ["d2"]}, parameters={"min_tokens": 1})
+    overlap = JudgeSettings(kind="token_overlap", expected={"q1": ["d1-1"], "q2": ["d2"]}, parameters={"min_tokens": 1})
     first = started(round_, overlap, lead, commit, cap_calls=None).judge
     with serving(graded) as server:
         second = started(round_, choice_of(provider_at(server.url, collection, lead)), lead, commit).judge
-    choice = Choice(kind="ensemble", judges=[second, first], parameters={"rule": "unanimity"})
+    choice = JudgeSettings(kind="ensemble", judges=[second, first], parameters={"rule": "unanimity"})
     assert judge_runs.estimate_run(round_, choice).pairs == 6
     run = started(round_, choice, lead, commit, cap_calls=None)
     assert (run.state, run.judge.parameters["judges"]) == (State.DONE, sorted([first.name, second.name]))
@@ -159,14 +159,14 @@ def test_several_judges_together(round_: Any, collection: Any, lead: Any, commit
 
 def test_an_ensemble_waits_for_its_judges(round_: Any, lead: Any, commit: Any) -> None:
     def overlap(number: int, expected: dict[str, list[str]]) -> JudgeRun:
-        choice = Choice(kind="token_overlap", expected=expected, parameters={"min_tokens": number})
+        choice = JudgeSettings(kind="token_overlap", expected=expected, parameters={"min_tokens": number})
         return started(round_, choice, lead, commit, cap_calls=None)
 
     one, two = overlap(1, EXPECTED), overlap(2, {"q1": ["d1-1"]})
-    run = started(round_, Choice(kind="ensemble", judges=[one.judge, two.judge]), lead, commit, cap_calls=None)
+    run = started(round_, JudgeSettings(kind="ensemble", judges=[one.judge, two.judge]), lead, commit, cap_calls=None)
     assert run.judge.judgments.count() == 3
     assert run.estimate["without_expected"] == 3
-    again = Choice(kind="ensemble", judges=[one.judge, run.judge])
+    again = JudgeSettings(kind="ensemble", judges=[one.judge, run.judge])
     with pytest.raises(NotValid, match="an ensemble itself"):
         judge_runs.estimate_run(round_, again)
 
@@ -187,7 +187,7 @@ def test_an_ensemble_that_cannot_be_is_refused(
     for row in rows:
         MachineJudgment.objects.create(judge=row, pair=round_.pairs.first(), outcome="graded", grade=1)
     with pytest.raises(NotValid) as refused:
-        judge_runs.estimate_run(round_, Choice(kind="ensemble", judges=rows, parameters=parameters))
+        judge_runs.estimate_run(round_, JudgeSettings(kind="ensemble", judges=rows, parameters=parameters))
     assert field in refused.value.fields
 
 
@@ -196,16 +196,18 @@ def test_judges_of_usefulness_and_from_elsewhere_join_no_ensemble(round_: Any, c
     elsewhere = Judge.objects.create(collection=collection, name="elsewhere", kind="test")
     for judges, why in (([useful, elsewhere], "instead of grades"), ([elsewhere, elsewhere], "2 to 12")):
         with pytest.raises(NotValid) as refused:
-            judge_runs.estimate_run(round_, Choice(kind="ensemble", judges=judges))
+            judge_runs.estimate_run(round_, JudgeSettings(kind="ensemble", judges=judges))
         assert why in refused.value.fields["judges"]
 
 
 def test_a_judge_that_was_removed_takes_its_ensemble_with_it(round_: Any, lead: Any, commit: Any) -> None:
     remaining = [
-        started(round_, Choice(kind="token_overlap", expected=EXPECTED, parameters={"min_tokens": at}), lead, commit)
+        started(
+            round_, JudgeSettings(kind="token_overlap", expected=EXPECTED, parameters={"min_tokens": at}), lead, commit
+        )
         for at in (1, 2)
     ]
-    run = started(round_, Choice(kind="ensemble", judges=[one.judge for one in remaining]), lead, commit)
+    run = started(round_, JudgeSettings(kind="ensemble", judges=[one.judge for one in remaining]), lead, commit)
     Judge.objects.filter(pk=run.judge_id).update(
         inputs={**run.judge.inputs, "judges": ["6d7f0a44-0000-4000-8000-000000000000"]}
     )

@@ -12,8 +12,8 @@ from django.urls import resolve
 
 from judgments.hooks import PAGES
 from judgments.navigation import help as docs
-from judgments.navigation.routes import address as page_address
-from judgments.navigation.routes import arguments
+from judgments.navigation.pages import address as page_address
+from judgments.navigation.pages import arguments
 from tests.test_access_matrix import LINES, WHO, address
 from tests.world import World, make_world
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from judgments.events.events import emit, visible
 from judgments.models import CollectionEvent, Job, Membership, Role, Round, RoundRater
-from judgments.quality import alert_events
+from judgments.quality import checks
 from judgments.rating import assignment
 
 pytestmark = pytest.mark.django_db
@@ -31,11 +31,11 @@ def alerts() -> list[list[str]]:
 
 
 def test_an_alert_is_recorded_once(round_: Round, rater2: Any, rate_all: Make) -> None:
-    alert_events.record_new(round_)
+    checks.record_alerts(round_)
     assert alerts() == []
     rate_all(round_, rater2, 3)
-    alert_events.record_new(round_)
-    alert_events.record_new(round_)
+    checks.record_alerts(round_)
+    checks.record_alerts(round_)
     name = RoundRater.objects.get(round=round_, user=rater2).pseudonym
     assert [name, "same-grade"] in alerts()
     assert CollectionEvent.objects.filter(kind="quality.alert").count() == 1
@@ -48,7 +48,7 @@ def test_rounds_with_new_judgments_are_checked(
         Job.objects.filter(finished_at__isnull=False).update(finished_at=timezone.now() - timedelta(minutes=minutes))
         before = Job.objects.values_list("started_at", flat=True).first()
         with commit(execute=True):
-            alert_events.queue_due()
+            checks.queue_alert_checks()
         return int(Job.objects.values_list("started_at", flat=True).get() != before)
 
     assert [queue(11), queue(11)] == [1, 0]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.core.errors import Conflict, NotValid
-from assay.quality.finding import Numbers, Side, grown
+from assay.quality.check import Numbers, Side, grown
 from judgments.models import AuditRow, Round
 from judgments.quality import checks
 from judgments.rating import assignment

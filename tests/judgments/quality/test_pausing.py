@@ -14,7 +14,7 @@ from assay.core.errors import Conflict, NotValid, Paused
 from judgments.labels import round_labels
 from judgments.models import AuditRow, Judgment, Round, RoundRater, Slot, Tally
 from judgments.quality import pausing
-from judgments.quality.pausing import Choice
+from judgments.quality.pausing import JudgmentFilter
 from judgments.rating import assignment, pair_state, submission
 from judgments.rounds import rounds
 
@@ -93,16 +93,16 @@ def test_excluded_judgments_free_their_pairs_for_other_raters(
 
 def test_only_chosen_judgments_are_excluded(round_: Round, rater: Any, rater2: Any, lead: Any, rate_all: Make) -> None:
     rate_all(round_, rater, 1)
-    chosen = Choice(queries=("q1", "q3"))
+    chosen = JudgmentFilter(queries=("q1", "q3"))
     assert pausing.preview(round_rater_of(round_, rater), chosen).judgments == 8
     assert pausing.requeue(round_rater_of(round_, rater), chosen, reason="Off.", actor=lead) == 8
     assert {row.pair.query.query_id for row in Judgment.objects.current()} == {"q2"}
-    later = Choice(since=timezone.now() + timedelta(hours=1))
+    later = JudgmentFilter(since=timezone.now() + timedelta(hours=1))
     assert pausing.preview(round_rater_of(round_, rater), later).judgments == 0
     with pytest.raises(NotValid):
         pausing.requeue(round_rater_of(round_, rater), later, reason="Off.", actor=lead)
     assert pausing.requeue(
-        round_rater_of(round_, rater), Choice(since=timezone.now() - timedelta(hours=1)), reason="o", actor=lead
+        round_rater_of(round_, rater), JudgmentFilter(since=timezone.now() - timedelta(hours=1)), reason="o", actor=lead
     )
     recounted(round_)
 

@@ -62,8 +62,7 @@ def test_the_report_is_that_of_the_planned_grades(planned: Round, called: Callab
     assert after["called_in"] == 10
     assert {part: after[part] for part in PARTS} == {part: before[part] for part in PARTS}
     assert after["agreement"]["coefficients"]["fleiss"]["value"] is not None
-    drawn = agreement_summary.agreement(planned, bootstrap=20)
-    assert [drawn[name] for name in ("raters", "pairs", "overlap")] == [2, 30, 30]
+    assert [after["agreement"][name] for name in ("raters", "pairs", "overlap")] == [2, 30, 30]
 
 
 def test_raters_of_other_rounds_count_the_planned_grades_too(

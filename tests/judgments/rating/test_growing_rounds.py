@@ -29,36 +29,36 @@ def more(round_: Round, query: str, *names: str) -> list[rounds.Candidate]:
 def test_pairs_are_put_behind_those_that_are_there_each_once(make_round: Any, rater: Any) -> None:
     round_ = make_round(raters=[rater], most_pairs=9)
     candidates = [*more(round_, "q2", "n1"), *more(round_, "q1", "d1-1", "n2"), *more(round_, "q2", "n3")]
-    assert rounds.append_pairs(round_, candidates=candidates, actor=None) == 3
+    assert rounds.append_pairs(round_, candidates=candidates) == 3
     added = list(round_.pairs.filter(position__gte=6).values_list("query__query_id", "document__doc_id", "position"))
     assert added == [("q2", "n1", 6), ("q2", "n3", 7), ("q1", "n2", 8)]
     assert Slot.objects.filter(pair__position__gte=6).count() == 3 * round_.ratings_per_pair
     assert AuditRow.objects.get(verb="rounds.append_pairs").actor is None
-    assert rounds.append_pairs(round_, candidates=candidates, actor=None) == 0
+    assert rounds.append_pairs(round_, candidates=candidates) == 0
 
 
 def test_the_share_of_pairs_with_all_ratings_holds_over_all_that_are_appended(make_round: Any, rater: Any) -> None:
     round_ = make_round(queries=1, documents=4, raters=[rater], ratings_per_pair=3, overlap=0.3, most_pairs=40)
     for at in range(18):
-        rounds.append_pairs(round_, candidates=more(round_, "q1", f"n{at}-1", f"n{at}-2"), actor=None)
+        rounds.append_pairs(round_, candidates=more(round_, "q1", f"n{at}-1", f"n{at}-2"))
     assert Counter(round_.pairs.values_list("ratings_wanted", flat=True)) == {3: 12, 1: 28}
 
 
 def test_no_more_than_was_allowed_and_nothing_after_the_end(make_round: Any, rater: Any, lead: Any) -> None:
     round_ = make_round(raters=[rater], most_pairs=7)
     with pytest.raises(Conflict, match="6 of at most 7"):
-        rounds.append_pairs(round_, candidates=more(round_, "q1", "n1", "n2"), actor=None)
+        rounds.append_pairs(round_, candidates=more(round_, "q1", "n1", "n2"))
     assert round_.pairs.count() == 6
     rounds.stop_growing(round_, why="the budget is used up", actor=lead)
     with pytest.raises(Conflict, match="fixed"):
-        rounds.append_pairs(round_, candidates=more(round_, "q1", "n1"), actor=None)
+        rounds.append_pairs(round_, candidates=more(round_, "q1", "n1"))
     fixed = make_round(name="Fixed", raters=[rater])
     with pytest.raises(Conflict, match="fixed"):
-        rounds.append_pairs(fixed, candidates=more(fixed, "q1", "n1"), actor=None)
+        rounds.append_pairs(fixed, candidates=more(fixed, "q1", "n1"))
     closed = rounds.close_round(make_round(name="Closed", raters=[rater], most_pairs=9), actor=lead)
     assert not closed.growing
     with pytest.raises(Closed):
-        rounds.append_pairs(closed, candidates=more(closed, "q1", "n1"), actor=None)
+        rounds.append_pairs(closed, candidates=more(closed, "q1", "n1"))
     with pytest.raises(NotValid, match="already has 6"):
         make_round(name="Full", raters=[rater], most_pairs=6)
 

@@ -127,7 +127,7 @@ def test_nothing_of_it_counts(round_: Round, rater: Any, rater2: Any) -> None:
     work(round_, rater2, grade=1)
     assert len(round_labels.rating_rows(round_)) == 48
     assert not any(row[1].startswith("gold") for row in round_labels.rating_rows(round_))
-    assert agreement_summary.agreement(round_, bootstrap=10)["pairs"] == 24
+    assert agreement_summary.agreement(round_)["pairs"] == 24
 
 
 def test_leads_get_no_gold_pairs(round_: Round, lead: Any) -> None:

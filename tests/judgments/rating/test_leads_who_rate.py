@@ -12,7 +12,7 @@ from judgments.labels import grade_visibility
 from judgments.members import collections, round_raters
 from judgments.models import Judgment, Membership, Role, Round, RoundRater
 from judgments.quality import pausing
-from judgments.quality.pausing import Choice
+from judgments.quality.pausing import JudgmentFilter
 from judgments.rating import assignment, submission
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +70,7 @@ def test_a_pair_that_a_lead_could_read_is_not_given_to_them(
     (seen, *_) = given(round_, rater2, answer, 3)
     assert grade_visibility.grades_visible(lead, seen.pair)
     round_rater = RoundRater.objects.get(round=round_, user=rater)
-    pausing.requeue(round_rater, Choice(), reason="They graded another scale.", actor=lead)
+    pausing.requeue(round_rater, JudgmentFilter(), reason="They graded another scale.", actor=lead)
     assert assignment.remaining(round_, lead) == 0
     assert assignment.claim_batch(round_, rater=lead) == []
     # Whoever was nowhere near the grades gets them.

@@ -97,7 +97,7 @@ class Walk:
         round_rater = RoundRater.objects.get(round=self.round, user=rater)
         pausing.requeue(
             round_rater,
-            pausing.Choice(queries=(self.chance.choice(["q1", "q2"]),)),
+            pausing.JudgmentFilter(queries=(self.chance.choice(["q1", "q2"]),)),
             reason="Too quick.",
             actor=self.lead,
         )

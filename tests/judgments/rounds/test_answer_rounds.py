@@ -161,7 +161,7 @@ def test_a_question_with_the_id_of_another_query_is_a_row_of_its_own(
         collection, name="faithful", rounds=[made], actor=lead, override_reason="A test of three pairs."
     )
     assert frozen.summary["queries"] == 2
-    assert snapshots.read_file(frozen, "queries.tsv").decode().splitlines() == [
+    assert frozen.read_file("queries.tsv").decode().splitlines() == [
         f"{one.query_id}\t{one.query}" for one in (DRY, WASH)
     ]
     # Labels and grades of the answers reach the question again.
@@ -261,7 +261,7 @@ def test_a_snapshot_names_the_answers(graded: list[Round], collection: Any, lead
     frozen = snapshots.freeze(
         collection, name="faithful", rounds=[graded[1]], actor=lead, override_reason="A test of three pairs."
     )
-    qrels = snapshots.read_file(frozen, "qrels.txt").decode()
+    qrels = frozen.read_file("qrels.txt").decode()
     assert set(qrels.splitlines()) == {
         f"{one.query_id} 0 {one.doc_id} {grade}" for one, grade in ((DRY, 2), (WET, 0), (WASH, 2))
     }
@@ -428,7 +428,7 @@ def test_pages_of_an_answer_round(
     frozen = snapshots.freeze(
         faithful.collection, name="f", rounds=[faithful], actor=lead, override_reason="A test of three pairs."
     )
-    assert f"q1 0 {WET.doc_id} 0\n" in snapshots.read_file(frozen, "qrels.txt").decode()
+    assert f"q1 0 {WET.doc_id} 0\n" in frozen.read_file("qrels.txt").decode()
     assert browser.get(f"/snapshots/{frozen.uuid}/").status_code == 200
     # Runs rank documents: they are not scored on grades of answers, and such labels do not become stale.
     assert list(faithful.collection.snapshots(manager="of_documents").all()) == []
@@ -548,6 +548,6 @@ def test_rounds_of_one_dimension_are_merged_by_rule(
         actor=lead,
         override_reason="A test of few pairs.",
     )
-    assert set(snapshots.read_file(frozen, "qrels.txt").decode().splitlines()) == {
+    assert set(frozen.read_file("qrels.txt").decode().splitlines()) == {
         f"{one.query_id} 0 {one.doc_id} {grade}" for one, grade in ((DRY, 2), (WET, 1), (WASH, 2))
     }

@@ -59,7 +59,7 @@ def test_a_critic_is_calibrated_against_people(
     labels = tmp_path / "labels.jsonl"
     labels.write_bytes(b"".join(labels_export.lines(run.judge, faithful, lead)))
     for name in ("qrels.txt", "ratings.csv"):
-        (tmp_path / name).write_bytes(snapshots.read_file(frozen, name))
+        (tmp_path / name).write_bytes(frozen.read_file(name))
         assert main(["calibrate", str(tmp_path / name), str(labels), "--bootstrap", "50", "--format", "json"]) == 0
         report = json.loads(capsys.readouterr().out)
         # People gave 2, 1 and 0 four times each; the judge is right about two of the 2s and about all of the 1s.

@@ -88,7 +88,9 @@ def test_a_rater_with_excluded_judgments_gives_none_again(
     for user in (rater, rater2):
         rate_all(made, user)
     assert words(made) == []
-    pausing.requeue(made.raters.get(user=rater), pausing.Choice(queries=("q1",)), reason="Too quick.", actor=lead)
+    pausing.requeue(
+        made.raters.get(user=rater), pausing.JudgmentFilter(queries=("q1",)), reason="Too quick.", actor=lead
+    )
     assert words(made) == ["3 ratings that no current rater can give. Invite another rater."]
 
 

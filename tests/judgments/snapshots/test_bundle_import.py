@@ -13,9 +13,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from assay.core.errors import Conflict, NotValid
-from assay.formats import bundles
-from assay.formats.bundles import write_zip
-from assay.formats.manifest import file_entry, manifest_bytes, verify_files
+from assay.formats import manifest as bundle_manifest
+from assay.formats.manifest import file_entry, manifest_bytes, verify_files, write_zip
 from assay.formats.snapshot_bundle import canonical, read_bundle
 from judgments.imports import ingestion
 from judgments.jobs import storage
@@ -289,9 +288,9 @@ def test_a_path_outside_the_bundle(bundle: dict[str, bytes], elsewhere: Collecti
 
 
 def test_a_bundle_that_expands_too_far(bundle: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundles, "MAX_EXPANDED", sum(map(len, bundle.values())) - 1)
+    monkeypatch.setattr(bundle_manifest, "MAX_EXPANDED", sum(map(len, bundle.values())) - 1)
     with pytest.raises(NotValid, match="too large"):
-        read_bundle(bundles.zipped(io.BytesIO(zipped(bundle)), "b.zip"), "b.zip")
+        read_bundle(bundle_manifest.zipped(io.BytesIO(zipped(bundle)), "b.zip"), "b.zip")
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

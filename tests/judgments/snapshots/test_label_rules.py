@@ -54,10 +54,10 @@ def test_the_choice_is_on_record_and_an_old_hash_stays(rated: Any, lead: Any, tm
     assert zero.manifest["counts"]["unrateable_as_zero"] == 1
     assert "1 unrateable pair labeled with the lowest grade" in zero.manifest["warnings"]
     ratings = tmp_path / "ratings.csv"
-    ratings.write_bytes(snapshots.read_file(zero, "ratings.csv"))
+    ratings.write_bytes(zero.read_file("ratings.csv"))
     for name, frozen in (("excluded", usual), ("zero", zero)):
         assert main(["aggregate", str(ratings), "--unrateable", name]) == 0
-        assert capsys.readouterr().out.encode() == snapshots.read_file(frozen, "qrels.txt")
+        assert capsys.readouterr().out.encode() == frozen.read_file("qrels.txt")
 
 
 def test_the_labels_of_every_rule_are_counted(rated: Any, lead: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from assay.core.errors import NotValid
 from judgments.machines.judge_runs import model_judges
-from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.judge_runs.judge_settings import JudgeSettings
 from judgments.models import Judge, MachineJudgment
 from judgments.rating import assignment
 from judgments.rounds import rounds
@@ -62,7 +62,7 @@ def test_several_judges_together_are_a_machine_too(
     for judge in (one, other):
         for pair in round_.pairs.all():
             MachineJudgment.objects.create(judge=judge, pair=pair, outcome="graded", grade=2)
-    choice = Choice(kind="ensemble", judges=[one, other])
+    choice = JudgeSettings(kind="ensemble", judges=[one, other])
     run = started(round_, choice, lead, django_capture_on_commit_callbacks, cap_calls=None)
     assert settled(round_).labels == []
     result = settled(round_, sources=["human", "machine"], judge=run.judge.name)

@@ -46,7 +46,7 @@ def test_an_overlap_of_a_fifth_bridges_and_its_agreement_is_in_the_manifest(
     assert (bridge["guidelines_version"], bridge["newer_guidelines_versions"]) == (1, [2])
     assert bridge["agreement"]["alpha"]["n"] == 2
     assert frozen.manifest["merge"]["changed"] == 1
-    qrels = snapshots.read_file(frozen, "qrels.txt").decode()
+    qrels = frozen.read_file("qrels.txt").decode()
     first = new.pairs.get(position=0)
     assert f"{first.query.query_id} 0 {first.document.doc_id} 1\n" in qrels
 

@@ -227,7 +227,7 @@ def test_an_answer_waits_until_a_bundle_is_whole(
         order.append("frozen")
     thread.join()
     assert order == ["frozen", "answered"]
-    assert b"q1 0 d1-1 1" in snapshots.read_file(snapshot, "qrels.txt")
+    assert b"q1 0 d1-1 1" in snapshot.read_file("qrels.txt")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -242,9 +242,9 @@ def test_the_labels_can_be_made_again_from_the_ratings(
     resolutions.resolve(rated.pairs.first(), grade=2, reason="A first look.", actor=lead)
     resolutions.resolve(rated.pairs.first(), grade=3, reason="Just what was asked for.", actor=lead)
     frozen, ratings = freeze(), tmp_path / "ratings.csv"
-    ratings.write_bytes(snapshots.read_file(frozen, "ratings.csv"))
+    ratings.write_bytes(frozen.read_file("ratings.csv"))
     assert main(["aggregate", str(ratings), "--rule", "median"]) == 0
-    assert capsys.readouterr().out.encode() == snapshots.read_file(frozen, "qrels.txt")
+    assert capsys.readouterr().out.encode() == frozen.read_file("qrels.txt")
     assert "adjudicator,adjudicated,1," in ratings.read_text()
     assert lead.username not in ratings.read_text()
 

@@ -11,9 +11,9 @@ from django.contrib.auth.hashers import check_password, make_password
 from django.test import Client
 
 from assay.core.errors import Busy
+from judgments.members import login_limits
 from judgments.models import LoginTries
-from judgments.web import concurrency_limit
-from judgments.web.concurrency_limit import Turns
+from judgments.web.middleware import Turns
 from tests.threads import at_once
 
 
@@ -50,9 +50,9 @@ def test_long_waits_are_refused_and_turns_are_returned() -> None:
 @pytest.fixture
 def argon2(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Turns:
     """The hasher of a server, with one turn and nobody who waits."""
-    settings.PASSWORD_HASHERS = ["judgments.web.concurrency_limit.Argon2InTurn"]
+    settings.PASSWORD_HASHERS = ["judgments.members.login_limits.Argon2InTurn"]
     turns = Turns(1, waiting=0, seconds=0.0)
-    monkeypatch.setattr(concurrency_limit, "password_turns", lambda: turns)
+    monkeypatch.setattr(login_limits, "password_turns", lambda: turns)
     return turns
 
 

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from judgments.models import Query
 from judgments.web.columns import Column
-from judgments.web.lists import Choice, Listing
+from judgments.web.lists import ChoiceFilter, Listing
 
 pytestmark = pytest.mark.both_databases
 SHOES = Listing(
@@ -19,7 +19,7 @@ SHOES = Listing(
         Column("note", "Note"),
     ),
     search=("name",),
-    choices=(Choice("kind", "Kind", "kind", [("boot", "boots"), ("clog", "clogs")]),),
+    choices=(ChoiceFilter("kind", "Kind", "kind", [("boot", "boots"), ("clog", "clogs")]),),
     order="name",
     page_size=2,
 )

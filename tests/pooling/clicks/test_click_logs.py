@@ -205,7 +205,7 @@ def test_a_snapshot_takes_click_labels_only_by_their_name(
 
     def frozen(name: str, named: tuple[str, ...] = ()) -> tuple[list[list[Any]], dict[str, Any], Snapshot]:
         made = snapshots.freeze(example, name=name, rounds=[], actor=lead, sources=["imported"], named=named)
-        rows = [line.split() for line in snapshots.read_file(made, "qrels.txt").decode().splitlines()]
+        rows = [line.split() for line in made.read_file("qrels.txt").decode().splitlines()]
         return rows, made.manifest, made
 
     plain, manifest, first = frozen("plain")

@@ -13,7 +13,7 @@ from assay.connectors import EngineFault
 from assay.core.errors import Busy, Conflict, NotValid, UnknownName
 from judgments.jobs import encrypted_secrets
 from judgments.models import AuditRow, User
-from judgments.web.concurrency_limit import outside_turns
+from judgments.web.middleware import outside_turns
 from pooling.connectors import connections
 from pooling.models import Connector
 from tests.assay.connectors.bad_engine import SECRET, BadEngine

@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from judgments.imports import ingestion
-from judgments.machines.judge_runs import kinship
+from judgments.machines.judge_runs import judge_settings
 from judgments.models import AuditRow
 from pooling.models import Run
 
@@ -27,16 +27,16 @@ def test_a_run_declares_its_family_when_it_is_submitted(api: Any, collection: An
     body = api.post(f"{RUNS}?name=ours&generator_family=gpt-4o", ROWS, format="json").json()
     here = f"{RUNS}{body['id']}/"
     assert api.get(here).json()["generator_family"] == "GPT"
-    assert [one.name for one in kinship.kin_in(collection, "gpt-4.1")] == ["ours"]
-    assert kinship.kin_in(collection, "claude-haiku-4") == []
-    assert kinship.kin_in(collection, "") == []
+    assert [one.name for one in judge_settings.kin_in(collection, "gpt-4.1")] == ["ours"]
+    assert judge_settings.kin_in(collection, "claude-haiku-4") == []
+    assert judge_settings.kin_in(collection, "") == []
 
 
 def test_it_is_declared_afterwards_and_on_record(api: Any, collection: Any) -> None:
     run = api.post(f"{RUNS}?name=gpt-rerank", ROWS, format="json").json()["id"]
-    assert "by its name" in kinship.kin_warning(collection, "gpt-4.1")
+    assert "by its name" in judge_settings.kin_warning(collection, "gpt-4.1")
     assert api.patch(f"{RUNS}{run}/", {"generator_family": "none"}, format="json").json()["generator_family"] == "none"
-    assert kinship.kin_warning(collection, "gpt-4.1") == ""
+    assert judge_settings.kin_warning(collection, "gpt-4.1") == ""
     api.patch(f"{RUNS}{run}/", {"generator_family": "none"}, format="json")
     assert AuditRow.objects.filter(verb="run_families.declare").count() == 1
     refused = api.patch(f"{RUNS}{run}/", {"generator_family": "GPT or Llama"}, format="json")

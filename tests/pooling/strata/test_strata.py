@@ -9,7 +9,7 @@ import pytest
 
 from assay.core.errors import Conflict, NotValid, UnreadableInput
 from assay.formats import FORMATS
-from evaluation.scoring.snapshot_design import drawn
+from evaluation.scoring.scoring import drawn
 from judgments.jobs import jobs
 from judgments.members import collections
 from judgments.models import AuditRow, Collection, Job, Place, Query

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -18,41 +17,31 @@ from assay.core.errors import AssayError, NotFound
 from assay.formats import pairs_jsonl
 from assay.formats.row_types import PairRow
 from judgments.machines import kinds, machine_runs
-from judgments.machines.calibration import auto_accept, calibration
-from judgments.machines.judge_runs import judge_runs, kinship, labels_export, model_judges
-from judgments.machines.judge_runs.estimate import context_of
-from judgments.machines.judge_runs.judge_settings import Choice
-from judgments.machines.judge_runs.round_form import AcceptForm, GoOnForm, JudgeForm
+from judgments.machines.calibration import auto_accept, calibration, cost
+from judgments.machines.judge_runs import judge_runs, judge_settings, labels_export, model_judges, retry
+from judgments.machines.judge_runs.estimate import CostEstimate, context_of
+from judgments.machines.judge_runs.judge_settings import JudgeSettings
+from judgments.machines.judge_runs.round_form import AcceptForm, GoOnForm, JudgeForm, go_on_form
 from judgments.machines.kinds import GRADED, Kind
-from judgments.models import Judge, JudgeRun, Pair, Round
-from judgments.rounds.views.rounds import frame
+from judgments.models import Grade, Judge, JudgeRun, MachineRun, Pair, Round
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.downloads import CONTENT_TYPES, disposition
+from judgments.web.downloads import file_parts, streamed
 from judgments.web.figures import state
 from judgments.web.lists import Listing, answer, on_record
 from judgments.web.middleware import takes_files
 from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
 
+Run = TypeVar("Run", bound=MachineRun)
+Estimated = TypeVar("Estimated", bound=CostEstimate)
 AT_ONCE = 500
 
 
 def lines(round_: Round) -> Iterator[bytes]:
     """Yield the file in parts: the input of a judge for each pair, in the order of the round."""
     rows = round_.pairs.select_related("query", "document").order_by("position")
-    some: list[PairRow] = []
-    for pair in rows.iterator(chunk_size=AT_ONCE):
-        some.append(_pair_row(pair))
-        if len(some) == AT_ONCE:
-            yield _written(some)
-            some = []
-    yield _written(some)
-
-
-def _written(rows: list[PairRow]) -> bytes:
-    stream = io.BytesIO()
-    pairs_jsonl.write(rows, stream)
-    return stream.getvalue()
+    return file_parts(map(_pair_row, rows.iterator(chunk_size=AT_ONCE)), pairs_jsonl.write, AT_ONCE)
 
 
 def _pair_row(pair: Pair) -> PairRow:
@@ -63,7 +52,6 @@ def _pair_row(pair: Pair) -> PairRow:
 @post_action
 def accept(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     round_, judge_row, _ = reached(request, uuid, judge)
-    form = AcceptForm(request.POST)
     with errors_as_messages(request):
         if request.POST.get("act") == "draft":
             made = auto_accept.draft_round(round_, actor=request.user)
@@ -78,11 +66,10 @@ def accept(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
             if standing is not None:
                 auto_accept.deactivate(standing, actor=request.user)
             messages.success(request, "Auto-accept turned off.")
-        elif form.is_valid():
-            auto_accept.activate(round_, judge_row, bound=form.cleaned_data["bound"] / 100, actor=request.user)
-            messages.success(request, "Auto-accept turned on. It stays on while people confirm the lowest grade.")
         else:
-            messages.error(request, " ".join(message for errors in form.errors.values() for message in errors))
+            bound = AcceptForm(request.POST).checked_data()["bound"] / 100
+            auto_accept.activate(round_, judge_row, bound=bound, actor=request.user)
+            messages.success(request, "Auto-accept turned on. It stays on while people confirm the lowest grade.")
     return redirect("machine_judge", round_.uuid, judge)
 
 
@@ -98,12 +85,23 @@ SHAPES = {
 }
 
 
-def run_state(run: JudgeRun | None) -> SafeString:
-    """Return the state of a judge in a round as a shape and a word; judges without a run graded at once."""
+def run_state(run: MachineRun | None) -> SafeString:
+    """Return the state of a run as a shape and a word; judges without a run graded at once."""
     if run is None:
         return state("done", "done")
     name, _ = machine_runs.state_of(run)
-    return state(SHAPES[name], JudgeRun.State(name).label)
+    return state(SHAPES[name], MachineRun.State(name).label)
+
+
+def run_context(run: MachineRun | None) -> dict[str, Any]:
+    """Return a run with its state, as the pages of the run show it."""
+    return {
+        "run": run,
+        "run_state": run_state(run),
+        "run_message": machine_runs.state_of(run)[1] if run is not None else "",
+        "at_work": run is not None and not machine_runs.is_over(run),
+        "waiting": retry.wait_of(run) if run is not None else None,
+    }
 
 
 def dollars(value: float | None) -> str:
@@ -181,34 +179,54 @@ def judge_new(request: HttpRequest, round_: Round) -> HttpResponse:
     """Show the estimate first; nothing is sent until the lead confirms."""
     kind = _kind(request.POST.get("kind") or request.GET.get("kind", ""))
     form = JudgeForm(request.POST or None, request.FILES or None, round_=round_, kind=kind)
-    estimate = choice = None
-    if request.method == "POST" and form.is_valid():
-        with form.telling():
-            choice, caps = form.choice, form.caps
-            if request.POST.get("act") == "start":
-                run = judge_runs.start(round_, choice, actor=request.user, **caps)
-                messages.success(request, f"{run.judge} is running. You can leave the page.")
-                return redirect("machine_judge", round_.uuid, run.judge.uuid)
-            estimate = judge_runs.estimate_run(round_, choice, canaries=caps["canaries"])
-        if estimate is None and choice is not None:
-            # Show the estimate even if the judge cannot start with these settings, for example without a cap.
-            with suppress(AssayError):
-                estimate = judge_runs.estimate_run(round_, choice, canaries=caps["canaries"])
+    run, estimate = start_or_estimate(
+        request,
+        form,
+        lambda choice, caps: judge_runs.start(round_, choice, actor=request.user, **caps),
+        lambda choice, caps: judge_runs.estimate_run(round_, choice, canaries=caps["canaries"]),
+    )
+    if run is not None:
+        messages.success(request, f"{run.judge} is running. You can leave the page.")
+        return redirect("machine_judge", round_.uuid, run.judge.uuid)
     context = frame(request, round_) | {
         "form": form,
         "kind": kind,
         "kinds": kinds.kinds(),
         "start": "Start judge with these caps" if kind.asks == "model" else "Start judge",
         "estimate": estimate,
-        "kin": _kin(round_, choice) if estimate is not None and choice is not None else "",
+        "kin": _kin(round_, form.choice) if estimate is not None else "",
         "providers": round_.collection.providers.count(),
-        "money": [dollars(one) for one in estimate.usd] if estimate is not None and estimate.usd is not None else None,
+        "money": in_dollars(estimate),
     }
     return render(request, "judgments/machines/judge_runs/judge_new.html", context, status=form.status)
 
 
-def _kin(round_: Round, choice: Choice) -> str:
-    return kinship.kin_warning(round_.collection, *kinship.models_chosen(choice))
+def start_or_estimate(
+    request: HttpRequest,
+    form: Any,
+    start: Callable[[Any, dict[str, Any]], Run],
+    estimate: Callable[[Any, dict[str, Any]], Estimated],
+) -> tuple[Run | None, Estimated | None]:
+    """Start a run with the form's choice and caps if the lead confirmed it; otherwise return its estimate."""
+    if request.method == "POST" and form.is_valid():
+        given = None
+        with form.telling():
+            given = form.choice, form.caps
+            return (start(*given), None) if request.POST.get("act") == "start" else (None, estimate(*given))
+        if given is not None:
+            # Show the estimate even if the run cannot start with these settings, for example without a cap.
+            with suppress(AssayError):
+                return None, estimate(*given)
+    return None, None
+
+
+def in_dollars(estimate: CostEstimate | None) -> list[str] | None:
+    """Return the lower and upper bound of the cost; None if it is unknown."""
+    return [dollars(one) for one in estimate.usd] if estimate is not None and estimate.usd is not None else None
+
+
+def _kin(round_: Round, choice: JudgeSettings) -> str:
+    return judge_settings.kin_warning(round_.collection, *judge_settings.models_chosen(choice))
 
 
 def _kind(name: str) -> Kind:
@@ -228,15 +246,9 @@ def pause(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
 @post_action
 def go_on(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     round_, _, run = reached(request, uuid, judge)
-    form = GoOnForm(request.POST)
-    try:
-        if form.is_valid():
-            judge_runs.resume(require_run(run), actor=request.user, **form.cleaned_data)
-            messages.success(request, "The judge was resumed. Stored answers are not requested again.")
-        else:
-            messages.error(request, " ".join(message for errors in form.errors.values() for message in errors))
-    except AssayError as error:
-        messages.error(request, " ".join([str(error), *getattr(error, "fields", {}).values()]))
+    with errors_as_messages(request):
+        judge_runs.resume(require_run(run), actor=request.user, **GoOnForm(request.POST).checked_data())
+        messages.success(request, "The judge was resumed. Stored answers are not requested again.")
     return redirect("machine_judge", round_.uuid, judge)
 
 
@@ -244,20 +256,15 @@ def go_on(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
 def labels(request: HttpRequest, uuid: str, judge: str) -> StreamingHttpResponse:
     """Return all answers of the judge as a file."""
     round_, judge_row, _ = reached(request, uuid, judge)
-    answer = StreamingHttpResponse(
-        labels_export.lines(judge_row, round_, request.user), content_type=CONTENT_TYPES["jsonl"]
-    )
+    parts = labels_export.lines(judge_row, round_, request.user)
     on_record(request, f"the labels of {judge_row.name} in {round_}", round_.collection)
-    answer.headers["Content-Disposition"] = disposition(f"{round_.name}-{judge_row.name}.jsonl")
-    return answer
+    return streamed(f"{round_.name}-{judge_row.name}.jsonl", parts)
 
 
 @get_page.of_round(access.LEADS)
 def pairs(request: HttpRequest, round_: Round) -> StreamingHttpResponse:
     """Return the round's pairs as a file for judges that run elsewhere."""
-    answer = StreamingHttpResponse(lines(round_), content_type=CONTENT_TYPES["jsonl"])
-    answer.headers["Content-Disposition"] = disposition(f"{round_.name}-pairs.jsonl")
-    return answer
+    return streamed(f"{round_.name}-pairs.jsonl", lines(round_))
 
 
 def reached(request: HttpRequest, uuid: str, judge: str) -> tuple[Round, Judge, JudgeRun | None]:
@@ -280,3 +287,23 @@ def require_run(run: JudgeRun | None) -> JudgeRun:
     if run is None:
         raise NotFound("This judge calls no model in this round.")
     return run
+
+
+def useful_page(request: HttpRequest, round_: Round, judge: Judge, run: JudgeRun | None) -> HttpResponse:
+    """Return the page; the caller has checked access."""
+    useful, spent = calibration.usefulness(judge, round_, request.user), cost.money(judge, round_)
+    labels = dict(Grade.objects.filter(scale=round_.scale).values_list("value", "label"))
+    counted = calibration.outcomes(judge, round_, request.user)
+    context = frame(request, round_) | {
+        **run_context(run),
+        "judge": judge,
+        "kin": judge_settings.kin_warning(round_.collection, judge.model, *spent.models),
+        "useful": useful,
+        "failed": sum(counted.values()) - counted.get("graded", 0),
+        "grades": [(value, labels.get(value, ""), number, mean) for value, number, mean in useful.by_grade],
+        "top": max(labels, default=0),
+        "money": spent,
+        "per_thousand": dollars(spent.per_thousand),
+        "go_on": go_on_form(run),
+    }
+    return render(request, "judgments/machines/judge_runs/judge_useful.html", context)

@@ -15,10 +15,10 @@ from judgments.machines.judge_runs.views.judges import dollars
 from judgments.machines.pairwise.views.pairwise import PLANTED, reached
 from judgments.machines.pairwise.views.query import signed
 from judgments.models import BattleCanary
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web.columns import Column
 from judgments.web.figures import state
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import get_page
 
 # The document with the injected text won: the sign differs from that without the text.
@@ -82,8 +82,8 @@ CANARIES = Listing(
     ),
     search=("a__query__text", "a__document__doc_id", "b__document__doc_id", "reason"),
     choices=(
-        Choice("flipped", "Result", _flipped, [("yes", "won"), ("no", "did not win")]),
-        Choice("trap", "Probe", "trap", list(PLANTED.items())),
+        ChoiceFilter("flipped", "Result", _flipped, [("yes", "won"), ("no", "did not win")]),
+        ChoiceFilter("trap", "Probe", "trap", list(PLANTED.items())),
     ),
     order="pk",
     mark=lambda row: "warning" if row.score is not None and row.score * row.plain < 0 else "",

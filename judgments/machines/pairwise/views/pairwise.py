@@ -3,43 +3,182 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.safestring import SafeString
 
 from assay.core.counted_nouns import amount
-from assay.core.errors import AssayError
+from assay.llm.judges.pairwise import PAIRWISE
 from judgments.labels import grade_visibility
-from judgments.machines import machine_runs
+from judgments.machines import caps_form, machine_runs
 from judgments.machines.calibration import cost, model_names, pairwise_judges
-from judgments.machines.judge_runs import kinship, retry
-from judgments.machines.judge_runs.views.judges import SHAPES, dollars
+from judgments.machines.judge_runs import judge_settings
+from judgments.machines.judge_runs.views.judges import dollars, in_dollars, run_context, run_state, start_or_estimate
+from judgments.machines.machine_runs import MOST_CANARIES
 from judgments.machines.pairwise import file_import, grades, injection_probe, runs, scores
-from judgments.machines.pairwise.forms import BattleFileForm, BattleForm, FurtherForm, GoOnForm, GradesForm
-from judgments.machines.pairwise.runs import Estimate
+from judgments.machines.pairwise.pair_selection import MOST_CYCLES, MOST_FURTHER, ComparisonSettings
+from judgments.machines.pairwise.runs import ComparisonCost
+from judgments.machines.prompts import prompts
+from judgments.machines.providers.forms import APART, models_of
 from judgments.models import BattleRun, Provider, Round
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.figures import percent, state
+from judgments.web.figures import percent
 from judgments.web.forms import AssayForm
 from judgments.web.lists import Listing, answer
 from judgments.web.middleware import takes_files
-from judgments.web.pages import form_page, get_page, post_action
+from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
 from judgments.web.posted_values import uuid_of
 
+
+def _slice() -> forms.FloatField:
+    return forms.FloatField(
+        label="Audit slice, in percent",
+        min_value=0.1,
+        max_value=100,
+        initial=10,
+        help_text="People always judge this random share of the pairs. Grades from the comparisons are "
+        "calibrated on it.",
+    )
+
+
+class BattleForm(AssayForm):
+    """Settings of a run of pairwise comparisons."""
+
+    models = forms.MultipleChoiceField(
+        label="Models",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Each model answers every comparison. Models from different vendors share fewer errors.",
+    )
+    cycles = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_CYCLES,
+        initial=4,
+        help_text="Each cycle compares a document with two random others. With two to four cycles, the "
+        "result is nearly the same as with all pairs.",
+    )
+    both = forms.FloatField(
+        label="Comparisons shown in both orders, in percent",
+        min_value=0,
+        max_value=100,
+        initial=20,
+        help_text="Measures the effect of the order. The other comparisons are shown in random order.",
+    )
+    prompt = forms.ChoiceField(required=False, help_text="The round’s guidelines are inserted into the prompt.")
+    canaries = forms.IntegerField(
+        label="Prompt-injection probes",
+        required=False,
+        min_value=0,
+        max_value=MOST_CANARIES,
+        initial=0,
+        help_text="Tests whether injected text makes the losing document win. Each probe requires two calls per "
+        "model. Probes count toward the caps but not toward scores.",
+    )
+    audit_share = _slice()
+    most = forms.IntegerField(
+        label="Maximum documents per query (optional)",
+        required=False,
+        min_value=2,
+        max_value=100_000,
+        help_text="Takes the first documents in the order of the round. Leave empty for all documents with a text.",
+    )
+    queries = forms.CharField(
+        label="Only these queries (optional)",
+        required=False,
+        max_length=100_000,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "mono", "spellcheck": "false"}),
+        help_text="Query ids, one per line. Leave empty for all queries of the round.",
+    )
+    cap_usd = caps_form.in_dollars("The cap covers all models together")
+    cap_calls = caps_form.in_calls()
+
+    def __init__(self, *args: Any, round_: Round, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.round = round_
+        self._providers: list[Provider] = list(round_.collection.providers.all())
+        field = self.fields["models"]
+        assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101 (it is declared above)
+        field.choices = list(models_of(self._providers))
+        words = self.fields["prompt"]
+        assert isinstance(words, forms.ChoiceField)  # noqa: S101 (it is declared above)
+        words.choices = [(one.value, one.title) for one in prompts.named(round_.collection, prompts.BATTLE)]
+        words.initial = PAIRWISE.name
+
+    @cached_property
+    def choice(self) -> ComparisonSettings:
+        """Return the settings as the actions take them."""
+        cleaned = self.cleaned_data
+        providers = {str(one.uuid): one for one in self._providers}
+        chosen = [value.partition(APART) for value in cleaned["models"]]
+        return ComparisonSettings(
+            [(providers[uuid], model) for uuid, _, model in chosen],
+            cleaned["cycles"],
+            cleaned["both"] / 100,
+            cleaned["most"],
+            [line.strip() for line in cleaned["queries"].splitlines() if line.strip()],
+            self.round.seed,
+            prompts.find(self.round.collection, cleaned["prompt"] or PAIRWISE.name, prompts.BATTLE),
+            cleaned["canaries"] or 0,
+            cleaned["audit_share"] / 100,
+        )
+
+    @property
+    def caps(self) -> dict[str, Any]:
+        """Return the caps as keyword arguments."""
+        return {"cap_usd": self.cleaned_data["cap_usd"], "cap_calls": self.cleaned_data["cap_calls"]}
+
+
+class BattleFileForm(AssayForm):
+    """Upload of comparisons made elsewhere."""
+
+    file = forms.FileField(
+        label="File of comparisons",
+        help_text="battles.jsonl from assay zelo judge or from the download in a round, or zbench’s ai_scores.json; "
+        "at most 20 MB. If a document is not in this round, nothing is imported.",
+    )
+    audit_share = _slice()
+
+
+class GoOnForm(caps_form.GoOnForm):
+    """New caps and number of probes when a run continues."""
+
+    canaries = caps_form.planted_in_all(
+        "Tests whether injected text makes the losing document win. Each probe requires two calls per model."
+    )
+
+
+class FurtherForm(AssayForm):
+    """Number of further comparisons."""
+
+    number = forms.IntegerField(
+        label="Maximum comparisons per query",
+        min_value=1,
+        max_value=MOST_FURTHER,
+        initial=5,
+        help_text="Assay chooses comparisons with uncertain results between documents with uncertain scores.",
+    )
+
+
+class GradesForm(AssayForm):
+    """Share of the human grades from which the cut points are learned."""
+
+    share = forms.FloatField(
+        label="Anchors, in percent",
+        min_value=1,
+        max_value=100,
+        initial=50,
+        help_text="The grade thresholds are learned from this random share of the pairs that people graded outside "
+        "the audit slice.",
+    )
+
+
 PLANTED = {"instruction": "“Prefer this document”", "query-words": "Query words without meaning"}
-
-
-def run_state(run: BattleRun) -> SafeString:
-    """Return the state of a run as a shape and a word."""
-    name, _ = machine_runs.state_of(run)
-    return state(SHAPES[name], BattleRun.State(name).label)
 
 
 def _models(run: BattleRun) -> str:
@@ -107,28 +246,22 @@ def battle_list(request: HttpRequest, round_: Round) -> HttpResponse:
 def battle_new(request: HttpRequest, round_: Round) -> HttpResponse:
     """Show the estimate first; nothing is sent until the lead confirms."""
     form = BattleForm(request.POST or None, round_=round_)
-    estimate = choice = None
-    if request.method == "POST" and form.is_valid():
-        with form.telling():
-            choice, caps = form.choice, form.caps
-            if request.POST.get("act") == "start":
-                run = runs.start(round_, choice, actor=request.user, **caps)
-                messages.success(request, f"{str(run).capitalize()} is running. You can leave the page.")
-                return redirect("battle_run", round_.uuid, run.uuid)
-            estimate = runs.estimate_run(round_, choice)
-        if estimate is None and choice is not None:
-            # Show the estimate even if the run cannot start with these settings, for example without a cap.
-            with suppress(AssayError):
-                estimate = runs.estimate_run(round_, choice)
-    kin = (
-        kinship.kin_warning(round_.collection, *(model for _, model in choice.ensemble)) if choice and estimate else ""
+    run, estimate = start_or_estimate(
+        request,
+        form,
+        lambda choice, caps: runs.start(round_, choice, actor=request.user, **caps),
+        lambda choice, _: runs.estimate_run(round_, choice),
     )
+    if run is not None:
+        messages.success(request, f"{str(run).capitalize()} is running. You can leave the page.")
+        return redirect("battle_run", round_.uuid, run.uuid)
+    models = [model for _, model in form.choice.ensemble] if estimate is not None else []
     context = frame(request, round_) | {
         "form": form,
         "estimate": estimate,
-        "kin": kin,
+        "kin": judge_settings.kin_warning(round_.collection, *models),
         "providers": round_.collection.providers.count(),
-        "money": [dollars(one) for one in estimate.usd] if estimate is not None and estimate.usd is not None else None,
+        "money": in_dollars(estimate),
     }
     return render(request, "judgments/machines/pairwise/battle_new.html", context, status=form.status)
 
@@ -159,15 +292,11 @@ def battle_run(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
         row["url"] = reverse("battle_query", args=[round_.uuid, battles.uuid, row["query"]])
     counts, names = scores.counts(battles, request.user), model_names.by_name_of(battles, request.user)
     context = frame(request, round_) | {
-        "run": battles,
-        "run_state": run_state(battles),
-        "end_message": machine_runs.state_of(battles)[1],
-        "at_work": not machine_runs.is_over(battles),
+        **run_context(battles),
         "names": names,
         "renamed": model_names.warning(names),
         "answers": sum(row["answers"] for row in rows),
         "failed": sum(row["failed"] for row in rows),
-        "waiting": retry.wait_of(battles),
         "words": "{} v{}".format(*battles.inputs["template"][:2]),
         "flips": [
             (of.model, PLANTED[one.trap], one)
@@ -191,7 +320,7 @@ def battle_run(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 
 @post_action
 def pause(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
-    def act(battle_run: BattleRun, form: AssayForm) -> str:
+    def act(battle_run: BattleRun, data: dict[str, Any]) -> str:
         runs.pause(battle_run, actor=request.user)
         return "The run stops after the calls in progress have returned."
 
@@ -200,8 +329,8 @@ def pause(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 
 @post_action
 def go_on(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
-    def act(battle_run: BattleRun, form: AssayForm) -> str:
-        runs.resume(battle_run, actor=request.user, **form.cleaned_data)
+    def act(battle_run: BattleRun, data: dict[str, Any]) -> str:
+        runs.resume(battle_run, actor=request.user, **data)
         return "The run was resumed. Stored answers are not requested again."
 
     return _acted(request, uuid, run, GoOnForm(request.POST), act)
@@ -209,8 +338,8 @@ def go_on(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 
 @post_action
 def further(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
-    def act(battle_run: BattleRun, form: AssayForm) -> str:
-        number = runs.further(battle_run, form.cleaned_data["number"], actor=request.user)
+    def act(battle_run: BattleRun, data: dict[str, Any]) -> str:
+        number = runs.further(battle_run, data["number"], actor=request.user)
         return f"{amount(number, 'comparison')} added, within the caps."
 
     return _acted(request, uuid, run, FurtherForm(request.POST), act)
@@ -218,25 +347,20 @@ def further(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 
 @post_action
 def to_grades(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
-    def act(battle_run: BattleRun, form: AssayForm) -> str:
-        made = grades.create_judge(battle_run, actor=request.user, share=form.cleaned_data["share"] / 100)
+    def act(battle_run: BattleRun, data: dict[str, Any]) -> str:
+        made = grades.create_judge(battle_run, actor=request.user, share=data["share"] / 100)
         return f"{made} is now a judge of this round. Its page shows its calibration, without the anchors."
 
     return _acted(request, uuid, run, GradesForm(request.POST), act)
 
 
 def _acted(
-    request: HttpRequest, uuid: str, run: str, form: AssayForm, act: Callable[[BattleRun, AssayForm], str]
+    request: HttpRequest, uuid: str, run: str, form: AssayForm, act: Callable[[BattleRun, dict[str, Any]], str]
 ) -> HttpResponse:
     """Run the action and return to the page with the result or the error."""
     round_, battle_run = reached(request, uuid, run)
-    try:
-        if form.is_valid():
-            messages.success(request, act(battle_run, form))
-        else:
-            messages.error(request, " ".join(message for errors in form.errors.values() for message in errors))
-    except AssayError as error:
-        messages.error(request, " ".join(dict.fromkeys([str(error), *getattr(error, "fields", {}).values()])))
+    with errors_as_messages(request):
+        messages.success(request, act(battle_run, form.checked_data()))
     return redirect("battle_run", round_.uuid, battle_run.uuid)
 
 
@@ -274,15 +398,15 @@ def _to_come(run: BattleRun) -> dict[str, Any] | None:
 def _more(run: BattleRun, request: HttpRequest) -> dict[str, Any]:
     """Return the form for further comparisons, with their cost if a number was entered."""
     form = FurtherForm(request.GET) if "number" in request.GET else None
-    estimate: Estimate | None = None
+    estimate: ComparisonCost | None = None
     if form is not None and form.is_valid():
         with form.telling():
             estimate = runs.estimate_further(run, form.cleaned_data["number"])
     return {
         "further": form or FurtherForm(),
         "estimate": estimate,
-        "expected_further": [dollars(one) for one in estimate.usd]
-        if estimate is not None and estimate.usd is not None
-        else None,
-        "kin": kinship.kin_warning(run.round.collection, *(one["model"] for one in run.ensemble)) if estimate else "",
+        "expected_further": in_dollars(estimate),
+        "kin": judge_settings.kin_warning(run.round.collection, *(one["model"] for one in run.ensemble))
+        if estimate
+        else "",
     }

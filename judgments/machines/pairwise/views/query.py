@@ -17,12 +17,12 @@ from judgments.machines.pairwise import scores
 from judgments.machines.pairwise.scores import QueryScores
 from judgments.machines.pairwise.views.pairwise import reached
 from judgments.models import Battle, BattleRun, Pair, Query, Round
-from judgments.rounds.views.rounds import frame
+from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
-from judgments.web.downloads import disposition
+from judgments.web.downloads import attachment
 from judgments.web.figures import percent, state
-from judgments.web.lists import Choice, Listing, answer, on_record
+from judgments.web.lists import ChoiceFilter, Listing, answer, on_record
 from judgments.web.pages import get_page
 from judgments.web.posted_values import uuid_of
 
@@ -50,7 +50,7 @@ def _battles(given: dict[str, str]) -> Listing:
             Column("reason", "Reason"),
         ),
         search=("other", "model", "reason"),
-        choices=(Choice("result", "Result", "result", list(WORDS.items())),),
+        choices=(ChoiceFilter("result", "Result", "result", list(WORDS.items())),),
         order="",
         mark=lambda row: "warning" if row["result"] == "none" else "",
         given=given,
@@ -90,9 +90,7 @@ def export(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     stream = io.BytesIO()
     battles_jsonl.write(rows, stream)
     on_record(request, f"the pairwise comparisons {battle_run} of {round_}", round_.collection)
-    response = HttpResponse(stream.getvalue(), content_type="application/x-ndjson")
-    response.headers["Content-Disposition"] = disposition(f"{slugify(f'{round_.name} {battle_run}')}.jsonl")
-    return response
+    return attachment(f"{slugify(f'{round_.name} {battle_run}')}.jsonl", stream.getvalue())
 
 
 def query_of(round_: Round, uuid: Any) -> Query:

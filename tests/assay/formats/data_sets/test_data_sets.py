@@ -10,7 +10,7 @@ import pytest
 
 from assay.cli import main
 from assay.formats import FORMATS
-from assay.formats.data_sets.writing import LAYOUTS
+from assay.formats.data_sets.data_set import LAYOUTS
 
 CORPUS = (
     '{"_id": "d1", "title": "Dome", "text": "A tent, =light", "metadata": {"price": 9}}\n'

@@ -9,7 +9,7 @@ import pytest
 
 from assay.core.errors import NotValid
 from assay.formats import FORMATS, sniff
-from assay.formats.training.training_rows import Passage, TripletRow
+from assay.formats.row_types import Passage, TripletRow
 from tests.assay.formats.table_bytes import written
 
 ROW = TripletRow("q1", "shoes", (Passage("d1", "A shoe."),), (Passage("d2", "A bag."), Passage("d3", "A lace.")))

@@ -13,9 +13,9 @@ from assay.llm.judges.expected_answer import ExpectedAnswer
 from assay.llm.judges.model_judge import JudgeOptions
 from assay.llm.judges.token_overlap import matched
 from assay.llm.providers import PROTOCOLS, Question
-from assay.llm.providers.calls import ask
 from assay.llm.providers.limits import Limits
 from assay.llm.providers.protocol import Endpoint
+from assay.llm.providers.question_run import ask
 from tests.model_server import Answer, serving
 
 QUERY = "What is RAG?"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from assay.llm.model_reply import Reply
 from assay.llm.providers import PROTOCOLS, Question
-from assay.llm.providers.calls import ask
 from assay.llm.providers.limits import Budget, Limits
 from assay.llm.providers.protocol import Endpoint
-from assay.llm.providers.question_run import Ended
+from assay.llm.providers.question_run import Ended, ask
 from tests.model_server import ModelServer
 
 SCHEMA = {

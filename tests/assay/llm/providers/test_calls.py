@@ -8,10 +8,9 @@ import pytest
 
 from assay.llm.model_reply import Reply, read_grade
 from assay.llm.providers import PROTOCOLS, Question
-from assay.llm.providers.calls import ask
 from assay.llm.providers.limits import Budget, Limits
 from assay.llm.providers.protocol import Endpoint
-from assay.llm.providers.question_run import Ended
+from assay.llm.providers.question_run import Ended, ask
 from tests.assay.llm.providers.questions import QUICK, ask_server, questions
 from tests.model_server import Answer, serving
 

@@ -8,9 +8,9 @@ import pytest
 
 from assay.core.errors import NotValid
 from assay.llm.providers import PROTOCOLS, Question
-from assay.llm.providers.calls import ask
 from assay.llm.providers.limits import Budget, Limits
 from assay.llm.providers.protocol import Endpoint
+from assay.llm.providers.question_run import ask
 from tests.assay.llm.providers.questions import SCHEMA, ask_server, questions
 from tests.model_server import Answer, serving
 

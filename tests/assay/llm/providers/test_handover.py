@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from assay.llm.model_reply import Reply
-from assay.llm.providers import PROTOCOLS, Question, calls
-from assay.llm.providers.calls import HandingOver, ask
+from assay.llm.providers import PROTOCOLS, Question, question_run
 from assay.llm.providers.limits import Limits
 from assay.llm.providers.protocol import Endpoint
+from assay.llm.providers.question_run import HandingOver, ask
 from tests.assay.llm.providers.questions import QUICK, questions
 from tests.model_server import serving
 
@@ -38,7 +38,7 @@ def test_answers_that_come_while_others_are_written_down_are_written_down_togeth
             time.sleep(0.005)
         assert len(places[0]._waiting) >= others, "a thread whose answer is written down waits for the next ones"
 
-    monkeypatch.setattr(calls, "HandingOver", Seen)
+    monkeypatch.setattr(question_run, "HandingOver", Seen)
 
     with serving() as server:
         endpoint = Endpoint(PROTOCOLS["openai"], "m", server.url)

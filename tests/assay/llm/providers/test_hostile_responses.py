@@ -9,9 +9,9 @@ import pytest
 
 from assay.llm.model_reply import Reply, read_grade
 from assay.llm.providers import PROTOCOLS, Question
-from assay.llm.providers.calls import ask
 from assay.llm.providers.limits import Limits
 from assay.llm.providers.protocol import Endpoint
+from assay.llm.providers.question_run import ask
 from tests.assay.llm.providers.questions import ask_server
 from tests.model_server import Answer, serving
 

@@ -9,9 +9,9 @@ import pytest
 
 from assay.llm.model_reply import Reply
 from assay.llm.providers import PROTOCOLS
-from assay.llm.providers.calls import ask
 from assay.llm.providers.limits import Budget, Limits
 from assay.llm.providers.protocol import Endpoint
+from assay.llm.providers.question_run import ask
 from tests.assay.llm.providers.broken_server import cutting
 from tests.assay.llm.providers.questions import ask_server, questions
 from tests.model_server import Answer, serving

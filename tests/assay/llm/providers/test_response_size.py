@@ -6,10 +6,9 @@ import pytest
 
 from assay.llm.model_reply import Reply, read_grade
 from assay.llm.providers import PROTOCOLS
-from assay.llm.providers.calls import ask
 from assay.llm.providers.limits import Budget, Limits
 from assay.llm.providers.protocol import Endpoint
-from assay.llm.providers.question_run import Ended
+from assay.llm.providers.question_run import Ended, ask
 from assay.llm.providers.response_body import MOST_BYTES
 from tests.assay.llm.providers.flood_server import MB, Flood, flooding
 from tests.assay.llm.providers.questions import questions

@@ -161,7 +161,7 @@ def test_leads_who_rate_see_neither_grades_nor_ranks(stage, level, collection, c
 
 def test_page_api_and_command_tell_the_same(level, api_of, engineer, get, tmp_path, capsys, monkeypatch, collection):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "qrels.txt").write_bytes(snapshots.read_file(level[0].snapshot, "qrels.txt"))
+    (tmp_path / "qrels.txt").write_bytes(level[0].snapshot.read_file("qrels.txt"))
     for run in collection.runs.all():
         (tmp_path / f"{run.name}.run").write_bytes(storage.read_bytes(run.path))
     words = ["compare", "qrels.txt", "bm25.run", "neural.run", "-m", "P@2", "--turning", "--format", "json"]

@@ -154,7 +154,7 @@ def test_numbers_are_those_of_the_command(three, api_of, engineer, get, tmp_path
     snapshot, _ = three
     monkeypatch.chdir(tmp_path)
     for name in ("qrels.txt", "queries.csv"):
-        (tmp_path / name).write_bytes(snapshots.read_file(snapshot, name))
+        (tmp_path / name).write_bytes(snapshot.read_file(name))
     for run in snapshot.collection.runs.all():
         (tmp_path / f"{run.name}.run").write_bytes(storage.read_bytes(run.path))
     # The page puts the two that are compared first, then the others by name.

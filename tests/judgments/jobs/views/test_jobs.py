@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from judgments.jobs.views.jobs import time_left
+from judgments.jobs.views import time_left
 from judgments.models import AuditRow, Job
 
 pytestmark = pytest.mark.django_db

@@ -64,13 +64,13 @@ def test_the_newest_round_speaks_and_pairs_of_other_rounds_do_not(
 
 def test_the_second_look_reads_no_grades(round_: Any, judge: Judge, rater: Any, lead: Any, rate_all: Any) -> None:
     rate_all(round_, rater, 2)
-    first = judged.calibrate(judge, round_, lead, over="all", resamples=0)
+    first = judged.calibrate(judge, round_, lead, over="all")
     with CaptureQueriesContext(connection) as queries:
-        assert judged.calibrate(judge, round_, lead, over="all", resamples=0) == first
+        assert judged.calibrate(judge, round_, lead, over="all") == first
     assert not any('"grade"' in one["sql"].split("FROM")[0] for one in queries.captured_queries)
     assert (first.calibrated.pairs, first.calibrated.only_machine) == (12, 0)
     rate_all(again(round_, rater, lead, round_.pairs.all()[:1]), rater, 0)
-    assert judged.calibrate(judge, round_, lead, over="all", resamples=0).calibrated.confusion[0][2] == 1
+    assert judged.calibrate(judge, round_, lead, over="all").calibrated.confusion[0][2] == 1
 
 
 def test_cached_numbers_are_not_shared_with_raters(
@@ -81,7 +81,7 @@ def test_cached_numbers_are_not_shared_with_raters(
     rows = [MachineJudgment(judge=judge, pair=pair, outcome="graded", grade=2) for pair in round_.pairs.all()]
     MachineJudgment.objects.bulk_create(rows)
     rate_all(round_, rater, 2)
-    full, restricted = (judged.calibrate(judge, round_, who, over="all", resamples=0) for who in (lead, lead2))
+    full, restricted = (judged.calibrate(judge, round_, who, over="all") for who in (lead, lead2))
     assert (full.calibrated.pairs, full.hidden) == (4, 0)
     assert (restricted.calibrated.pairs, restricted.calibrated.only_machine, restricted.hidden) == (0, 0, 4)
 
@@ -101,7 +101,7 @@ def test_readers_with_different_hidden_pairs_get_different_numbers(
     for who, left in (lead, {pairs[0].pk, pairs[3].pk}), (lead2, {pairs[1].pk, pairs[2].pk}):
         held = assignment.claim_batch(round_, rater=who, size=4)
         grade_together(round_, who, {pair.uuid: 2 for pair in held if pair.pk not in left})
-    mine, other = (judged.calibrate(judge, round_, who, over="all", resamples=0) for who in (lead, lead2))
+    mine, other = (judged.calibrate(judge, round_, who, over="all") for who in (lead, lead2))
     assert (mine.calibrated.confusion[2][2], other.calibrated.confusion[2][2]) == (1, 2)
 
 
@@ -128,6 +128,6 @@ def test_of_very_many_pairs_whole_queries_are_looked_at(
 ) -> None:
     rate_all(round_, rater, 2)
     monkeypatch.setattr(judged, "MOST_HELD", 7)
-    calibration = judged.calibrate(judge, round_, lead, over="all", resamples=0)
+    calibration = judged.calibrate(judge, round_, lead, over="all")
     assert (calibration.calibrated.pairs, calibration.calibrated.queries, calibration.passed) == (6, 2, 6)
     assert calibration.calibrated.only_machine == 6

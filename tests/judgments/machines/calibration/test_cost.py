@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay.llm.pairwise.cut_points import LEAST
-from judgments.machines.calibration import calibration
+from judgments.machines.calibration import cost
 from judgments.machines.pairwise import grades, runs
 from judgments.models import Battle, BattleCanary, BattleRun, Judge
 from tests.judgments.machines.pairwise.example import WORTH, better, choice_of, fought, with_worth
@@ -56,7 +56,7 @@ def test_battles_cost_the_pairs_that_they_grade(
     judge = made(run, lead)
     calls = Battle.objects.filter(run=run).count() + BattleCanary.objects.filter(run=run).count()
     assert calls == len(server.requests) > run.battles
-    spent = calibration.money(judge, round_)
+    spent = cost.money(judge, round_)
     assert (spent.calls, spent.failed, spent.judged) == (calls, 0, PAIRS)
     assert (spent.tokens_in, spent.tokens_out) == (1_000 * calls, 500 * calls)
     assert spent.usd == pytest.approx(calls * A_CALL)
@@ -68,19 +68,19 @@ def test_battles_cost_the_pairs_that_they_grade(
     # Battles that come later stand in no grade of this judge; of the next one they do.
     with commit(execute=True):
         runs.further(run, 3, actor=lead)
-    assert calibration.money(judge, round_) == spent
-    later = calibration.money(made(run, lead), round_)
+    assert cost.money(judge, round_) == spent
+    later = cost.money(made(run, lead), round_)
     assert (later.calls > calls, later.usd) == (True, pytest.approx(later.calls * A_CALL))
     # The same battles in another run are known, and cost nothing again.
     again = made(fought(round_, choice_of(provider, cycles=2, both=0.5), lead, commit), lead)
-    assert (calibration.money(again, round_).calls, calibration.money(again, round_).per_thousand) == (0, 0.0)
+    assert (cost.money(again, round_).calls, cost.money(again, round_).per_thousand) == (0, 0.0)
 
 
 def test_without_the_price_of_one_model_there_is_no_cost(
     provider: Any, round_: Any, lead: Any, commit: Any, client_of: Any
 ) -> None:
     judge = made(fought(round_, choice_of(provider, "judge-1", "judge-2", cycles=1), lead, commit), lead)
-    spent = calibration.money(judge, round_)
+    spent = cost.money(judge, round_)
     assert (spent.models, spent.usd, spent.per_thousand) == (("judge-1", "judge-2"), None, None)
     page = client_of(lead).get(f"/rounds/{round_.uuid}/judges/{judge.uuid}/").content.decode()
     assert "unknown: a model has no price" in page

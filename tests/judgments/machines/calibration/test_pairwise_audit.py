@@ -76,7 +76,7 @@ def test_audit_pairs_are_no_examples_and_all_calibrate_the_judge(
     anchors = {tuple(key) for key in judge.inputs["example_pairs"]}
     assert anchors == {(key[0], key[1]) for key in calibration.labels_of(round_)} - inside
     assert calibration.slice_keys(judge, round_) == inside
-    held = calibration.calibrate(judge, round_, lead, resamples=0)
+    held = calibration.calibrate(judge, round_, lead)
     assert (held.slice_size, held.slice_graded, held.calibrated.pairs) == (len(inside),) * 3
     # The share of relevant pairs speaks of all pairs of the round, anchors among them.
     rate = estimates.estimates_of(judge, round_, lead).rate

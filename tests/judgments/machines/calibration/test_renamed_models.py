@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay.core.errors import NotValid
-from judgments.machines.calibration import auto_accept, calibration, model_names
+from judgments.machines.calibration import auto_accept, cost, model_names
 from judgments.machines.pairwise import grades
 from judgments.models import BattleRun, JudgeRun
 from tests.judgments.machines.model_replies import choice_of, grade, provider_at, started
@@ -76,7 +76,7 @@ def test_judge_names_are_compared_with_people(
     run: JudgeRun, round_: Any, rater: Any, lead: Any, lead2: Any, client_of: Any, api_of: Any
 ) -> None:
     grade_all(round_, rater, GRADES)
-    spent = calibration.money(run.judge, round_)
+    spent = cost.money(run.judge, round_)
     assert (spent.models, spent.renamed) == ((BEFORE, AFTER), (("judge-1", (BEFORE, AFTER)),))
     before, after = model_names.by_name(run.judge, round_, lead, spent=spent)
     assert [(one.requested, one.name, one.answers) for one in (before, after)] == [
@@ -126,7 +126,7 @@ def test_comparison_names_are_compared_with_people(
 def test_one_name_is_no_warning(round_: Any, collection: Any, lead: Any, commit: Any, client_of: Any) -> None:
     with serving(half_way(10**6, graded)) as server:
         run = started(round_, choice_of(provider_at(server.url, collection, lead)), lead, commit)
-    spent = calibration.money(run.judge, round_)
+    spent = cost.money(run.judge, round_)
     assert (spent.models, spent.renamed) == ((BEFORE,), ())
     assert model_names.by_name(run.judge, round_, lead, spent=spent) == []
     page = client_of(lead).get(f"/rounds/{round_.uuid}/judges/{run.judge.uuid}/").content.decode()

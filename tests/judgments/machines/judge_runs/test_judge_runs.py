@@ -12,9 +12,9 @@ import pytest
 from assay.core.errors import Conflict, NotValid
 from judgments.jobs import jobs
 from judgments.labels import round_labels
-from judgments.machines import machine_runs, owner_thread
+from judgments.machines import machine_runs
+from judgments.machines.judge_runs import attempts, judge_runs, model_judges
 from judgments.machines.judge_runs import job as judging_job
-from judgments.machines.judge_runs import judge_runs, model_judges
 from judgments.machines.judge_runs.estimate import context_of
 from judgments.machines.providers import accounts
 from judgments.models import AuditRow, Job, Judge, JudgeRun, MachineJudgment, ModelCall, Slot
@@ -90,7 +90,7 @@ def test_paid_answers_are_stored_when_reading_ahead_fails() -> None:
         ahead.set()
         raise ZeroDivisionError
 
-    at = owner_thread.MainThreadExecutor(lambda: None)
+    at = attempts.MainThreadExecutor(lambda: None)
 
     def outside() -> None:
         assert ahead.wait(60)
@@ -263,7 +263,7 @@ def test_a_run_pauses_and_resumes(
             judge_runs.pause(JudgeRun.objects.get(), actor=lead)
 
     # The job looks whether it is to stop at every turn, and the server gives it time to.
-    monkeypatch.setattr(owner_thread, "EVERY", 0.0)
+    monkeypatch.setattr(attempts, "EVERY", 0.0)
     choice.provider.concurrency = 1
     choice.provider.save()
     server.answer = lambda prompt, number: Answer(grade(2).text, wait=0.2)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judgments.machines.judge_runs import kinship
+from judgments.machines.judge_runs import judge_settings
 from judgments.machines.providers.forms import APART
 from judgments.models import BattleRun, Judge, MachineJudgment, Provider
 from tests.judgments.machines.model_replies import provider_at
@@ -116,7 +116,7 @@ def test_on_the_page_of_an_ensemble_and_of_a_judge_of_battles(
             collection=collection, name="fought", kind="pairwise", model="our-own", parameters={"run": str(run.uuid)}
         ),
     ]
-    assert [kinship.models_of(one) for one in made] == [["claude-haiku-4"], ["our-own", "gpt-4.1"]]
+    assert [judge_settings.models_of(one) for one in made] == [["claude-haiku-4"], ["our-own", "gpt-4.1"]]
     for judge, kin in zip(made, ("claude-rerank", "ours"), strict=True):
         MachineJudgment.objects.create(judge=judge, pair=round_.pairs.all()[0], outcome="graded", grade=1)
         page = client_of(lead).get(f"/rounds/{round_.uuid}/judges/{judge.uuid}/").content.decode()

@@ -14,7 +14,7 @@ from judgments.jobs import jobs
 from judgments.labels import round_labels
 from judgments.machines import machine_runs
 from judgments.machines.judge_runs import judge_runs, offline_judging
-from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.judge_runs.judge_settings import JudgeSettings
 from judgments.models import AuditRow, Job, Judge, JudgeRun, Judgment, MachineJudgment, Slot
 from judgments.progress import progress
 from judgments.rating import assignment
@@ -32,8 +32,8 @@ def round_(make_round: Callable[..., Any], rater: Any, rater2: Any) -> Any:
     return make_round(queries=2, documents=3, raters=[rater, rater2], ratings_per_pair=2)
 
 
-def overlap(**options: Any) -> Choice:
-    return Choice(kind="token_overlap", **{"parameters": {"min_tokens": 1}, "expected": EXPECTED, **options})
+def overlap(**options: Any) -> JudgeSettings:
+    return JudgeSettings(kind="token_overlap", **{"parameters": {"min_tokens": 1}, "expected": EXPECTED, **options})
 
 
 @pytest.fixture
@@ -137,11 +137,11 @@ def test_it_is_in_neither_agreement_nor_labels(
 ) -> None:
     rate_all(round_, rater, 3)
     rate_all(round_, rater2, 3)
-    rows, agreement = round_labels.rating_rows(round_), agreement_summary.agreement(round_, bootstrap=0)
+    rows, agreement = round_labels.rating_rows(round_), agreement_summary.agreement(round_)
     settled = final_labels.compute_labels(round_.collection, [round_], rule="median", merge="newest", sources=["human"])
     run()
     assert round_labels.rating_rows(round_) == rows
-    assert agreement_summary.agreement(round_, bootstrap=0) == agreement
+    assert agreement_summary.agreement(round_) == agreement
     again = final_labels.compute_labels(round_.collection, [round_], rule="median", merge="newest", sources=["human"])
     assert again == settled
     assert {label.grade for label in again.labels} == {3}
@@ -188,7 +188,7 @@ def test_a_round_without_any_expected_answer_is_refused(round_: Any, lead: Any, 
 
 def test_wrong_names_and_numbers_are_refused(round_: Any) -> None:
     with pytest.raises(UnknownName, match="token_overlap"):
-        judge_runs.estimate_run(round_, Choice(kind="oracle"))
+        judge_runs.estimate_run(round_, JudgeSettings(kind="oracle"))
     with pytest.raises(NotValid, match="threshold"):
         judge_runs.estimate_run(round_, overlap(parameters={"threshold": 2}))
 
@@ -196,7 +196,7 @@ def test_wrong_names_and_numbers_are_refused(round_: Any) -> None:
 @pytest.mark.skipif(find_spec("sentence_transformers") is not None, reason="the extra semantic is installed here")
 def test_a_judge_whose_extra_is_not_here_says_what_to_install(round_: Any) -> None:
     with pytest.raises(NotValid, match=r"assay\[semantic\]") as refused:
-        judge_runs.estimate_run(round_, Choice(kind="semantic", expected=EXPECTED))
+        judge_runs.estimate_run(round_, JudgeSettings(kind="semantic", expected=EXPECTED))
     assert set(refused.value.fields) == {"kind"}
 
 
@@ -204,7 +204,7 @@ def test_a_model_that_the_operator_does_not_name_is_not_loaded(round_: Any, monk
     monkeypatch.setattr("judgments.machines.kinds.find_spec", lambda name: object())
     with pytest.raises(NotValid, match="LOCAL_MODELS") as refused:
         judge_runs.estimate_run(
-            round_, Choice(kind="semantic", expected=EXPECTED, parameters={"model": "/tmp/anything"})
+            round_, JudgeSettings(kind="semantic", expected=EXPECTED, parameters={"model": "/tmp/anything"})
         )
     assert "model" in refused.value.fields
 
@@ -217,7 +217,7 @@ def semantic(round_: Any, lead: Any, settings: Any, monkeypatch: pytest.MonkeyPa
     """A judge of embeddings in line for its first attempt, made while the operator allowed its folder."""
     monkeypatch.setattr("judgments.machines.kinds.find_spec", lambda name: object())
     settings.LOCAL_MODELS = [FOLDER]
-    choice = Choice(kind="semantic", expected=EXPECTED, parameters={"model": FOLDER})
+    choice = JudgeSettings(kind="semantic", expected=EXPECTED, parameters={"model": FOLDER})
     return judge_runs.start(round_, choice, actor=lead, cap_usd=None, cap_calls=None)
 
 
@@ -240,6 +240,6 @@ def test_a_disallowed_model_cannot_continue(semantic: JudgeRun, settings: Any, l
     settings.LOCAL_MODELS = []
     with pytest.raises(NotValid, match=r"cannot load.*LOCAL_MODELS"):
         judge_runs.resume(semantic, actor=lead)
-    other = Choice(kind="semantic", expected=EXPECTED, parameters={"model": FOLDER})
+    other = JudgeSettings(kind="semantic", expected=EXPECTED, parameters={"model": FOLDER})
     with pytest.raises(NotValid, match="LOCAL_MODELS"):
         judge_runs.estimate_run(round_, other)

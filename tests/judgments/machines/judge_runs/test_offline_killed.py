@@ -18,7 +18,7 @@ BEGIN = f"""
 import sys
 from judgments.jobs import jobs
 from judgments.machines.judge_runs import judge_runs, offline_judging
-from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.judge_runs.judge_settings import JudgeSettings
 from tests.judgments.machines.killed_worker import first_round
 made, lead = first_round({PAIRS})
 offline_judging.BATCH = {AT_ONCE}
@@ -29,7 +29,7 @@ def slowly(work, done, total=None):
     if done >= {2 * KILLED_AFTER}:
         sys.stdin.read()
 jobs.Work.progress = slowly
-choice = Choice(kind="token_overlap", expected={{"q1": ["tent"]}}, parameters={{"min_tokens": 1}})
+choice = JudgeSettings(kind="token_overlap", expected={{"q1": ["tent"]}}, parameters={{"min_tokens": 1}})
 run = judge_runs.start(made, choice, actor=lead, cap_usd=None, cap_calls=None)
 jobs.work_on_job.call(str(run.job.uuid))
 """

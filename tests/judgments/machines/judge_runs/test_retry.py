@@ -234,7 +234,7 @@ def battles(round_: Any, server: ModelServer, lead: Any, django_capture_on_commi
     one = provider_at(server.url, round_.collection, lead, concurrency=1, name="down")
     with serving(better) as up:
         other = provider_at(up.url, round_.collection, lead, name="up")
-        choice = runs.Choice([(one, "judge-1"), (other, "judge-2")], cycles=1, both=0.0)
+        choice = runs.ComparisonSettings([(one, "judge-1"), (other, "judge-2")], cycles=1, both=0.0)
         made = fought(round_, choice, lead, django_capture_on_commit_callbacks)
     assert (made.state, "judge-1" in made.end_message, "judge-2" in made.end_message) == (State.DOWN, True, False)
     return made

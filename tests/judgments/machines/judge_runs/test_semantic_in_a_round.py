@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judgments.machines.judge_runs.judge_settings import Choice
+from judgments.machines.judge_runs.judge_settings import JudgeSettings
 from judgments.models import Job, Judge, JudgeRun, MachineJudgment
 from tests.assay.llm.judges.test_semantic import MODEL, installed
 from tests.judgments.machines.model_replies import started
@@ -38,7 +38,7 @@ def machine_answers(judge: Judge) -> list[int | None]:
 
 @needs_model
 def test_a_paraphrase_is_a_yes(round_: Any, lead: Any, django_capture_on_commit_callbacks: Any) -> None:
-    choice = Choice(kind="semantic", expected=EXPECTED, parameters=PARAMETERS)
+    choice = JudgeSettings(kind="semantic", expected=EXPECTED, parameters=PARAMETERS)
     run = started(round_, choice, lead, django_capture_on_commit_callbacks, cap_calls=None)
     assert (run.state, run.judge.model) == (JudgeRun.State.DONE, MODEL)
     assert machine_answers(run.judge) == [1, 0]

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from judgments.machines.pairwise import runs
-from judgments.machines.pairwise.pair_selection import Choice
+from judgments.machines.pairwise.pair_selection import ComparisonSettings
 from judgments.models import BattleRun, Provider, Round, User
 from tests.model_server import Answer
 
@@ -32,13 +32,17 @@ def with_worth(round_: Round) -> Round:
     return round_
 
 
-def choice_of(provider: Provider, *models: str, **options: Any) -> Choice:
+def choice_of(provider: Provider, *models: str, **options: Any) -> ComparisonSettings:
     """Battles of these models, the first one where none is named."""
-    return Choice([(provider, model) for model in models or ("judge-1",)], **options)
+    return ComparisonSettings([(provider, model) for model in models or ("judge-1",)], **options)
 
 
 def fought(
-    round_: Round, choice: Choice, lead: User, commit: Callable[..., AbstractContextManager[Any]], **caps: Any
+    round_: Round,
+    choice: ComparisonSettings,
+    lead: User,
+    commit: Callable[..., AbstractContextManager[Any]],
+    **caps: Any,
 ) -> BattleRun:
     """The run, after its job has ended."""
     with commit(execute=True):

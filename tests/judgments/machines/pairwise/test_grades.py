@@ -11,7 +11,6 @@ from assay.core.errors import Conflict, NotValid
 from assay.llm.pairwise.matrix_svg import outcomes
 from judgments import hooks
 from judgments.machines.calibration import calibration, pairwise_judges, routing
-from judgments.machines.pairwise import doubtful_pairs
 from judgments.machines.pairwise import grades as battle_grades
 from judgments.machines.pairwise import scores as battle_scores
 from judgments.machines.pairwise.scores import query_scores
@@ -60,7 +59,7 @@ def test_grades_come_from_anchors_and_are_compared_with_the_others(
     anchors = {tuple(key) for key in judge.inputs["example_pairs"]}
     assert 0 < len(anchors) == judge.parameters["anchors"] < len(GRADES)
     # It stands among the machine judges of the round, and no anchor tells for it.
-    held = calibration.calibrate(judge, round_, lead, over="all", resamples=0)
+    held = calibration.calibrate(judge, round_, lead, over="all")
     assert held.calibrated.pairs == len(GRADES) - len(anchors)
     with pytest.raises(Conflict, match="already exists"):
         battle_grades.create_judge(run, actor=lead, share=0.5)
@@ -124,7 +123,7 @@ def test_doubtful_battles_are_routed_to_people(
     # Whoever is shown first wins: the order alone decides.
     server.answer = lambda prompt, number: Answer('{"reason": "first", "score": -1}')
     run = fought(round_, choice_of(provider_at(server.url, collection, lead), cycles=2, both=1.0), lead, commit)
-    by_pair = doubtful_pairs.doubts(round_, None)
+    by_pair = battle_grades.doubts(round_, None)
     assert {doubt for doubts in by_pair.values() for doubt in doubts} == {hooks.Doubt(routing.TURNED, 1.0)}
     assert {one.reason for one in routing.routed(round_)} == {routing.AUDIT, routing.TURNED}
     place = battle_scores.counts(run, None)[0]

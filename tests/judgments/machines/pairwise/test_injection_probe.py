@@ -59,14 +59,14 @@ def round_(make_round: Callable[..., Any], rater: Any) -> Any:
 
 
 @pytest.fixture
-def choice(round_: Any, sure: ModelServer, naive: ModelServer, lead: Any) -> runs.Choice:
+def choice(round_: Any, sure: ModelServer, naive: ModelServer, lead: Any) -> runs.ComparisonSettings:
     """A model that can be talked round, and one that cannot."""
     one = provider_at(naive.url, round_.collection, lead, name="naive")
     other = provider_at(sure.url, round_.collection, lead, name="sure")
     priced = [{"name": "judge-9", "price_in": 1.0, "price_out": 4.0}]
     type(other).objects.filter(pk=other.pk).update(models_offered=priced)
     other.refresh_from_db()
-    return runs.Choice([(one, "judge-1"), (other, "judge-9")], cycles=1, both=0.5, canaries=CANARIES)
+    return runs.ComparisonSettings([(one, "judge-1"), (other, "judge-9")], cycles=1, both=0.5, canaries=CANARIES)
 
 
 def by_model(run: BattleRun, viewer: Any = None) -> dict[tuple[str, str], tuple[int, int]]:
@@ -75,7 +75,7 @@ def by_model(run: BattleRun, viewer: Any = None) -> dict[tuple[str, str], tuple[
 
 
 def test_probes_separate_a_credulous_model_from_a_steady_one_without_changing_scores(
-    round_: Any, choice: runs.Choice, sure: ModelServer, naive: ModelServer, lead: Any, commit: Any
+    round_: Any, choice: runs.ComparisonSettings, sure: ModelServer, naive: ModelServer, lead: Any, commit: Any
 ) -> None:
     run = fought(round_, choice, lead, commit)
     assert run.state == State.DONE
@@ -94,13 +94,13 @@ def test_probes_separate_a_credulous_model_from_a_steady_one_without_changing_sc
     # Twice as many models, the same number as without a planted text; and the scores are the battles' alone.
     assert Battle.objects.count() == 2 * run.battles
     assert run.calls == len(sure.requests) + len(naive.requests) == 2 * run.battles + len(rows)
-    plain = fought(round_, runs.Choice(choice.ensemble, cycles=1, both=0.5), lead, commit)
+    plain = fought(round_, runs.ComparisonSettings(choice.ensemble, cycles=1, both=0.5), lead, commit)
     assert scores.scores_of(plain, None) == scores.scores_of(run, None)
     assert scores.counts(plain, None) == scores.counts(run, None)
 
 
 def test_the_estimate_counts_them(
-    round_: Any, choice: runs.Choice, sure: ModelServer, naive: ModelServer, lead: Any, commit: Any
+    round_: Any, choice: runs.ComparisonSettings, sure: ModelServer, naive: ModelServer, lead: Any, commit: Any
 ) -> None:
     estimate = runs.estimate_run(round_, choice)
     assert (estimate.canaries, sure.requests, naive.requests) == (2 * 2 * CANARIES, [], [])
@@ -114,7 +114,7 @@ def test_the_estimate_counts_them(
 
 
 def test_no_probe_is_repeated_and_more_can_be_added(
-    round_: Any, choice: runs.Choice, sure: ModelServer, naive: ModelServer, lead: Any, commit: Any
+    round_: Any, choice: runs.ComparisonSettings, sure: ModelServer, naive: ModelServer, lead: Any, commit: Any
 ) -> None:
     run = fought(round_, choice, lead, commit)
     before = len(sure.requests)
@@ -137,7 +137,7 @@ def test_no_probe_is_repeated_and_more_can_be_added(
 
 
 def test_the_caps_hold_over_them(
-    round_: Any, choice: runs.Choice, sure: ModelServer, naive: ModelServer, lead: Any, commit: Any
+    round_: Any, choice: runs.ComparisonSettings, sure: ModelServer, naive: ModelServer, lead: Any, commit: Any
 ) -> None:
     drawn = runs.estimate_run(round_, choice).battles
     run = fought(round_, choice, lead, commit, cap_calls=2 * drawn + 3)
@@ -149,7 +149,7 @@ def test_the_caps_hold_over_them(
     assert run.calls == len(sure.requests) + len(naive.requests)
 
 
-def test_they_never_change(round_: Any, choice: runs.Choice, lead: Any, commit: Any) -> None:
+def test_they_never_change(round_: Any, choice: runs.ComparisonSettings, lead: Any, commit: Any) -> None:
     fought(round_, choice, lead, commit)
     for statement in ("UPDATE judgments_battlecanary SET score = 1", "DELETE FROM judgments_battlecanary"):
         with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
@@ -157,7 +157,7 @@ def test_they_never_change(round_: Any, choice: runs.Choice, lead: Any, commit: 
 
 
 def test_probes_are_hidden_from_leads_who_may_still_grade(
-    make_round: Any, choice: runs.Choice, lead: Any, client_of: Any, api_of: Any, commit: Any
+    make_round: Any, choice: runs.ComparisonSettings, lead: Any, client_of: Any, api_of: Any, commit: Any
 ) -> None:
     round_ = with_worth(make_round(queries=QUERIES, documents=DOCUMENTS, raters=[lead], name="Mine"))
     run = fought(round_, choice, lead, commit)
@@ -172,7 +172,14 @@ def test_probes_are_hidden_from_leads_who_may_still_grade(
 
 
 def test_pages_and_api_tell_the_rate_also_of_the_judge_that_was_made(
-    round_: Any, choice: runs.Choice, lead: Any, rater: Any, rate_all: Any, client_of: Any, api_of: Any, commit: Any
+    round_: Any,
+    choice: runs.ComparisonSettings,
+    lead: Any,
+    rater: Any,
+    rate_all: Any,
+    client_of: Any,
+    api_of: Any,
+    commit: Any,
 ) -> None:
     run = fought(round_, choice, lead, commit)
     client, api = client_of(lead), api_of(lead)

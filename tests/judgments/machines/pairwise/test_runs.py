@@ -11,7 +11,7 @@ from django.db.utils import DatabaseError
 
 from assay.core.errors import Conflict, NotValid
 from judgments.jobs import jobs
-from judgments.machines import owner_thread
+from judgments.machines.judge_runs import attempts
 from judgments.machines.pairwise import runs
 from judgments.machines.pairwise import scores as battle_scores
 from judgments.machines.providers import accounts
@@ -134,7 +134,7 @@ def test_a_model_that_is_refused_leaves_the_others_to_go_on(
 ) -> None:
     with serving(lambda prompt, number: Answer(status=401)) as shut:
         other = provider_at(shut.url, collection, lead, name="shut", concurrency=1)
-        choice = runs.Choice([(other, "judge-1"), (provider, "judge-1")])
+        choice = runs.ComparisonSettings([(other, "judge-1"), (provider, "judge-1")])
         run = fought(round_, choice, lead, commit)
         assert (run.state, len(shut.requests)) == (State.REFUSED, 1)
     assert "shut" in run.end_message
@@ -174,7 +174,7 @@ def test_they_pause_and_go_on(
             runs.pause(BattleRun.objects.select_related("job", "round__collection").get(), actor=lead)
 
     # The job looks whether it is to stop at every turn, and the server gives it time to.
-    monkeypatch.setattr(owner_thread, "EVERY", 0.0)
+    monkeypatch.setattr(attempts, "EVERY", 0.0)
     provider.concurrency = 1
     provider.save()
     server.answer = lambda prompt, number: Answer(better(prompt, number).text, wait=0.2)

@@ -79,7 +79,7 @@ def test_filters_select_the_judgments_of_an_alert(
 def test_excluded_withdrawn_and_skipped_judgments_are_not_listed(
     client_of: Make, lead: Any, round_: Round, rater: Any, rater2: Any, answer: Make
 ) -> None:
-    pausing.requeue(_member(round_, rater2), pausing.Choice(queries=("q1",)), reason="Off.", actor=lead)
+    pausing.requeue(_member(round_, rater2), pausing.JudgmentFilter(queries=("q1",)), reason="Off.", actor=lead)
     answer(round_, rater, round_.pairs.get(position=7), None, state="unrateable", reason="No text.", note="=1+1")
     mine = in_file(client_of(lead), base(round_, rater) + "judgments/?format=csv")
     unable = in_file(client_of(lead), base(round_, rater) + "judgments/?given=unrateable&format=csv")

@@ -13,7 +13,6 @@ from django.urls import reverse
 
 from assay.formats import FORMATS
 from judgments.agreement import resolutions
-from judgments.labels.snapshot_files import CONVERTED
 from judgments.models import Snapshot
 from judgments.snapshots import snapshots
 from tests.cached_rows import cached_fixture
@@ -140,10 +139,10 @@ def test_every_file_of_the_page_can_be_taken(client_of, frozen, engineer):
 
 def test_ratings_can_be_taken_in_each_format_of_ratings(client_of, frozen, engineer):
     written = {name for name, member in FORMATS.items() if member.kind == "ratings" and member.write is not None}
-    assert written == {"ratings-csv", *CONVERTED}
+    assert written == {"ratings-csv", *snapshots.CONVERTED}
     client = client_of(engineer)
     html = client.get(reverse("snapshot", args=[frozen.uuid])).content.decode()
-    for name, path in CONVERTED.items():
+    for name, path in snapshots.CONVERTED.items():
         address = reverse("snapshot_export", args=[frozen.uuid, name])
         assert f'href="{address}"' in html
         response = client.get(address)

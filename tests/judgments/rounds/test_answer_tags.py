@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from judgments.documents.answer_rendering import LONGEST_PASSAGE, render_answer
 from judgments.models import Document
+from judgments.rounds.answer_tags import LONGEST_PASSAGE, render_answer
 
 
 def shown(text: str, *passages: str, **fields: Any) -> Any:

@@ -14,7 +14,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.safestring import SafeString
 
-from assay.core.errors import AssayError
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Collection, Pair, Role, Round, RoundRater, Tally, User
 from judgments.rounds import rounds
@@ -23,8 +22,8 @@ from judgments.rounds.forms import HandingOutForm
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import percent, state
-from judgments.web.lists import Choice, Listing, answer, how_many
-from judgments.web.pages import form_page, get_page, post_action
+from judgments.web.lists import ChoiceFilter, Listing, answer, how_many
+from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
 
 
 @form_page.of_round(access.LEADS)
@@ -84,8 +83,8 @@ ROUNDS = Listing(
     ),
     search=("name",),
     choices=(
-        Choice("state", "State", "state", Round.State.choices),
-        Choice("dimension", "Dimension", "dimension", Round.Dimension.choices),
+        ChoiceFilter("state", "State", "state", Round.State.choices),
+        ChoiceFilter("dimension", "Dimension", "dimension", Round.Dimension.choices),
     ),
     order="-created_at",
 )
@@ -170,12 +169,9 @@ def reopen_round(request: HttpRequest, uuid: str) -> HttpResponse:
 
 def _turned(request: HttpRequest, uuid: str, verb: Callable[..., Round], outcome: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
-    try:
+    with errors_as_messages(request):
         verb(round_, actor=request.user)
         messages.success(request, f"{round_} {outcome}")
-    except AssayError as error:
-        # With the errors of its fields, because a button has no field to show them.
-        messages.error(request, " ".join([str(error), *getattr(error, "fields", {}).values()]))
     return redirect("round_progress", round_.uuid)
 
 

@@ -16,7 +16,7 @@ from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.components import jobs_running
 from judgments.web.figures import number, state
-from judgments.web.lists import Choice, Listing, answer
+from judgments.web.lists import ChoiceFilter, Listing, answer
 from judgments.web.pages import get_page, post_action
 
 COLUMNS = (
@@ -36,7 +36,7 @@ def listing(collection: Collection) -> Listing:
         noun=("act", "acts"),
         columns=COLUMNS,
         search=("sentence", "verb"),
-        choices=(Choice("who", "User", "actor__username", people),),
+        choices=(ChoiceFilter("who", "User", "actor__username", people),),
         order="-at",
     )
 
@@ -76,7 +76,7 @@ JOBS = Listing(
         Column("finished_at", "Finished", order="finished_at", style="nowrap"),
     ),
     search=("title", "kind"),
-    choices=(Choice("state", "State", "state", Job.State.choices),),
+    choices=(ChoiceFilter("state", "State", "state", Job.State.choices),),
     order="-created_at",
 )
 

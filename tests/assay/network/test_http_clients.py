@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from assay.network.client_pool import ClientPool
+from assay.network.http_clients import ClientPool
 
 
 class Made(list[httpx.Client]):
