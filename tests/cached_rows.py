@@ -124,12 +124,16 @@ def _people() -> dict[Key, Any]:
 
 
 def _leave_room() -> None:
-    """SQLite's next test counts from 1 again: its own first rows shall not find their keys taken."""
-    if connection.vendor == "sqlite":
-        with connection.cursor() as cursor:
-            for model in _models():
-                cursor.execute("DELETE FROM sqlite_sequence WHERE name = %s", [model._meta.db_table])
-                cursor.execute("INSERT INTO sqlite_sequence VALUES (%s, 1000000)", [model._meta.db_table])
+    """A test that counts from 1 again, as after a migration back and forth, shall not find its first keys taken."""
+    room = (len(_CACHE) + 1) * 1_000_000
+    with connection.cursor() as cursor:
+        for model in _models():
+            table, key = model._meta.db_table, model._meta.pk
+            if connection.vendor == "sqlite":
+                cursor.execute("DELETE FROM sqlite_sequence WHERE name = %s", [table])
+                cursor.execute("INSERT INTO sqlite_sequence VALUES (%s, %s)", [table, room])
+            elif isinstance(key, models.AutoField):
+                cursor.execute("SELECT setval(pg_get_serial_sequence(%s, %s), %s)", [f'"{table}"', key.column, room])
 
 
 def _table(model: Model, made: set[Key]) -> _Table:

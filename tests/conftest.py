@@ -63,11 +63,11 @@ SLOW_FOLDERS = {"browser", "benchmarks"}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes long begins first, so that no worker waits for it; a second database gets what asks a database."""
+    """What one worker must do alone begins first; a second database is shown only the tests that ask a database."""
     for item in items:
         if SLOW_FOLDERS & set(item.path.parts) and item.get_closest_marker("quick") is None:
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: [item.get_closest_marker(name) is None for name in ("xdist_group", "slow")])
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     if os.environ.get("ONLY_DATABASE_TESTS"):
         without = [item for item in items if not _asks_a_database(item)]
         config.hook.pytest_deselected(items=without)

@@ -115,6 +115,25 @@ def test_from_an_empty_installation_to_a_verdict(
     expect(page.get_by_role("heading", name="new is better than current")).to_be_visible()
 
 
+def test_an_estimate_starts_nothing(
+    page: Page, live_server: Any, lead: Any, files: dict[str, Path], enter: Any
+) -> None:
+    """The estimate that waits for the end of typing may be asked for after the button got the focus."""
+    enter(lead)
+    page.goto(live_server.url)
+    page.get_by_role("main").get_by_role("link", name="Compare two systems").click()
+    page.get_by_label("Run file of the current system").set_input_files(files["current.run"])
+    page.get_by_label("Run files of the changed systems").set_input_files(files["new.run"])
+    page.get_by_role("button", name="Continue").click()
+    with page.expect_response(lambda answer: answer.request.method == "POST") as estimated:
+        page.get_by_role("button", name="Start").focus()
+        page.get_by_label("Invite people (optional)").evaluate(
+            "field => { field.value = 'Rosa'; field.dispatchEvent(new Event('change', { bubbles: true })); }"
+        )
+    assert estimated.value.status == 200
+    assert not Decision.objects.exists()
+
+
 def test_the_page_follows_raters_without_a_reload(
     page: Page, live_server: Any, start: Any, rater: Any, lead: Any, enter: Any
 ) -> None:

@@ -145,6 +145,37 @@ def test_two_tabs_ask_for_nothing_twice(page, context, station, enter, open_roun
     assert no_answer_was_given_twice()
 
 
+# The first batch that the server sends arrives only when the test lets it.
+HELD = """
+const send = window.fetch;
+window.fetch = async (address, options) => {
+  const answer = await send(address, options);
+  if (String(address).includes("/next/") && !window.batch) {
+    await answer.clone().text();
+    window.batch = "held";
+    await new Promise((arrive) => { window.arrive = arrive; });
+  }
+  return answer;
+};
+"""
+
+
+def test_a_batch_that_comes_late_brings_back_nothing_answered_in_another_tab(
+    page, context, station, enter, open_round, rater
+):
+    enter(rater)
+    page.add_init_script(HELD)
+    other = context.new_page()
+    station(page, open_round)
+    page.wait_for_function("window.batch === 'held'")
+    station(other, open_round)
+    for _ in range(3):
+        press(other, "2")
+    upcoming = title(other)
+    page.evaluate("window.arrive()")
+    expect(page.locator("#shown h2")).to_have_text(upcoming)
+
+
 def test_two_raters_at_once_get_each_pair_once(
     browser, live_server, station, client_of, collection, lead, rater, rater2
 ):

@@ -26,6 +26,8 @@ export class Deck extends EventTarget {
   #backoff = new Backoff();
   #loadedAt = performance.now();
   #preparing;
+  /** Pairs answered in other tabs since the request for the batch that has not arrived. */
+  #told = new Set();
   ahead = [];
   current = null;
   given = [];
@@ -66,6 +68,7 @@ export class Deck extends EventTarget {
 
   /** Remove a document that was reassigned or answered in another tab. Returns whether it was on the screen. */
   remove(pair) {
+    this.#told.add(pair);
     this.ahead = this.ahead.filter((card) => card.pair !== pair);
     return this.current?.pair === pair;
   }
@@ -100,6 +103,7 @@ export class Deck extends EventTarget {
       this.empty = "done";
       return this.#changed();
     }
+    this.#told.clear();
     const unsent = await this.#outbox.unsent();
     const body = new URLSearchParams();
     for (const pair of new Set([this.current?.pair, ...this.ahead.map((card) => card.pair), ...unsent])) {
@@ -130,7 +134,8 @@ export class Deck extends EventTarget {
     this.#loadedAt = performance.now();
     this.#backoff.reset();
     // Do not show documents again that were answered during the request.
-    const known = new Set([this.current?.pair, ...this.ahead.map((card) => card.pair), ...await this.#outbox.unsent()]);
+    const unsent = await this.#outbox.unsent();
+    const known = new Set([this.current?.pair, ...this.ahead.map((card) => card.pair), ...unsent, ...this.#told]);
     const came = cards.filter((card) => !known.has(card.pair));
     this.ahead.push(...came.map((card) => ({ ...card, undos: 0 })));
     this.empty = cards.length ? "" : "done";
