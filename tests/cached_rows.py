@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime, timedelta
 from functools import wraps
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -56,6 +57,8 @@ class _Row:
 
 
 _CACHE: dict[str, _Cached] = {}
+# Each fixture has a million keys of its own.
+_ROOMS = count(1)
 
 
 def cached_fixture(build: Callable[..., T]) -> Callable[..., T]:
@@ -125,7 +128,7 @@ def _people() -> dict[Key, Any]:
 
 def _leave_room() -> None:
     """A test that counts from 1 again, as after a migration back and forth, shall not find its first keys taken."""
-    room = (len(_CACHE) + 1) * 1_000_000
+    room = next(_ROOMS) * 1_000_000
     with connection.cursor() as cursor:
         for model in _models():
             table, key = model._meta.db_table, model._meta.pk
