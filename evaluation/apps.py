@@ -50,7 +50,7 @@ class Config(AppConfig):
                 getattr(hooks, family).register(name, where)
         for kind in (sample_sets.SAMPLES, systems.OUTPUTS):
             hooks.IMPORT_KINDS.register(kind.name, kind)
-        RUN_LISTENERS.extend([scoring.score_new, verdicts.link_runs])
+        RUN_LISTENERS.append(scoring.score_new)
         hooks.SNAPSHOT_LISTENERS.append(scoring.score_frozen)
         CUTOFFS.append(scoring.cutoff_of)
         hooks.PROVIDER_USERS.append(critics.asks)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
@@ -22,7 +24,6 @@ from evaluation.models import Candidate, Decision
 from judgments.events.events import emit
 from judgments.guidelines.guidelines import DEFAULT_TEMPLATE, add_version, latest
 from judgments.imports.documents import stubs_for
-from judgments.jobs import storage
 from judgments.members import invite_links
 from judgments.models import Collection, Query, Role, Round, User, audit
 from judgments.models.fields import duplicates_raise
@@ -242,7 +243,7 @@ def start(
                 made = rounds.open_round(made, actor=actor)
             return record(planned, baseline, candidates, path, actor, name, made), links
     except BaseException:
-        storage.forget(path)
+        default_storage.delete(path)
         raise
 
 
@@ -282,7 +283,7 @@ def rate_one(
 def keep_lists(planned: Plan, collection: Collection) -> str:
     """Store the first documents of each run in a file, and return its path."""
     content = gzip.compress(json.dumps(planned.lists).encode(), 6, mtime=0)
-    return storage.keep("decisions", f"{collection.slug}.json.gz", content)
+    return default_storage.save(f"decisions/{collection.slug}.json.gz", ContentFile(content))
 
 
 def record(
@@ -361,7 +362,8 @@ def _candidates(planned: Plan, collection: Collection) -> Iterator[rounds.Candid
 @lru_cache(maxsize=16)
 def stored_lists(path: str) -> Lists:
     """Return the first documents of each run from a decision's file, which never changes."""
-    lists: Lists = json.loads(gzip.decompress(storage.read_bytes(path)))
+    with default_storage.open(path) as stored, gzip.open(stored) as content:
+        lists: Lists = json.load(content)
     return lists
 
 

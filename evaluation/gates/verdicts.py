@@ -16,7 +16,6 @@ from judgments.models import Collection, CollectionEvent, Snapshot, User, audit
 from judgments.models.fields import duplicates_raise
 from judgments.models.snapshot import FILES
 from judgments.snapshots import snapshots
-from pooling.models import Run
 
 
 def record(
@@ -45,8 +44,6 @@ def record(
         raise NotValid(message, "qrels")
     if passed != all(rule["passed"] for rule in rules):
         raise NotValid("`passed` contradicts the rules: a gate passes if every rule passed.", "passed")
-    hashes = [run["sha256"] for run in (candidate, baseline) if run]
-    stored = {run.sha256: run for run in collection.runs.filter(sha256__in=hashes)}
     with duplicates_raise(Conflict("This verdict is being recorded by another request.")), transaction.atomic():
         verdict = GateVerdict.objects.create(
             collection=collection,
@@ -57,10 +54,8 @@ def record(
             link=link,
             candidate=candidate["name"],
             candidate_sha256=candidate["sha256"],
-            candidate_run=stored.get(candidate["sha256"]),
             baseline=baseline["name"] if baseline else "",
             baseline_sha256=baseline["sha256"] if baseline else "",
-            baseline_run=stored.get(baseline["sha256"]) if baseline else None,
             rules=list(rules),
             warnings=list(warnings),
             settings=dict(settings or {}),
@@ -104,10 +99,3 @@ def hidden_snapshots(reader: User, collection: Collection) -> set[int]:
     """Return the snapshots whose verdicts a reader may not see: the reader may still grade some of their pairs."""
     with_verdicts = collection.snapshots.filter(gate_verdicts__isnull=False).distinct().select_related("collection")
     return {snapshot.pk for snapshot in with_verdicts if snapshots.withheld_queries(reader, snapshot)}
-
-
-def link_runs(run: Run, actor: User) -> None:
-    """Link a new run with the verdicts on its file."""
-    named = GateVerdict.objects.filter(collection=run.collection)
-    named.filter(candidate_sha256=run.sha256).update(candidate_run=run)
-    named.filter(baseline_sha256=run.sha256).update(baseline_run=run)

@@ -80,15 +80,20 @@ def gates(request: HttpRequest, slug: str) -> HttpResponse:
 @get_page
 def gate(request: HttpRequest, slug: str, uuid: uuid_module.UUID) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
-    rows = collection.gate_verdicts.select_related("snapshot", "collection", "candidate_run", "baseline_run")
+    rows = collection.gate_verdicts.select_related("snapshot", "collection")
     verdict = rows.filter(uuid=uuid).first()
     if verdict is None:
         raise Http404
     hidden = verdicts.hidden_snapshots(request.user, collection)  # type: ignore[arg-type]
+    files = [("Candidate", verdict.candidate, verdict.candidate_sha256)]
+    if verdict.baseline:
+        files.append(("Baseline", verdict.baseline, verdict.baseline_sha256))
+    stored = {run.sha256: run for run in collection.runs.filter(sha256__in=[sha256 for _, _, sha256 in files])}
     context = {
         "collection": collection,
         "step": "scores",
         "verdict": verdict,
+        "files": [(*file, stored.get(file[-1])) for file in files],
         "hidden": verdict.snapshot_id in hidden,
         "state": _state(verdict, hidden),
         "rules": [{**rule, "shown": _shown(rule)} for rule in verdict.rules],

@@ -6,7 +6,6 @@ from django.db import models
 
 from judgments.models import Collection, Snapshot, User
 from judgments.models.fields import PublicModel, unique
-from pooling.models import Run
 
 
 class GateVerdict(PublicModel):
@@ -20,13 +19,11 @@ class GateVerdict(PublicModel):
     # The change that was checked, such as a pull request, and its address.
     label = models.CharField(max_length=200, blank=True)
     link = models.CharField(max_length=500, blank=True)
-    # The runs by name and hash. A run is set if the collection has its file.
+    # The runs by name and hash; the collection may have their files.
     candidate = models.CharField(max_length=120)
     candidate_sha256 = models.CharField(max_length=64)
-    candidate_run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="verdicts")
     baseline = models.CharField(max_length=120, blank=True)
     baseline_sha256 = models.CharField(max_length=64, blank=True)
-    baseline_run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
     # The parts of ``assay gate --format json`` with these names.
     rules = models.JSONField()
     warnings = models.JSONField(default=list)

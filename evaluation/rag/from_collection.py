@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.urls import reverse
 
@@ -13,7 +14,7 @@ from assay.rag import outputs_jsonl, samples_jsonl
 from assay.rag.records import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from evaluation.rag import sample_sets, systems
 from evaluation.scoring.scoring import relevant_from
-from judgments.jobs import jobs, storage
+from judgments.jobs import jobs
 from judgments.models import Collection, Job, Snapshot, User, audit
 from judgments.models.fields import rows_among
 from judgments.snapshots import snapshots
@@ -98,7 +99,7 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
             return work.keep({"id": str(made.uuid), "samples": made.rows, "page": page})
     except BaseException:
         for stored in filter(None, (written, answered)):
-            storage.forget(stored.path)
+            default_storage.delete(stored.path)
         raise
 
 

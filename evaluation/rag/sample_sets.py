@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.http import FileResponse, HttpRequest
 
@@ -26,8 +28,8 @@ from assay.rag.metrics.sliced_metric import label_text
 from assay.rag.metrics.variants import parents
 from assay.rag.records import EvaluationSample
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagSystem
+from judgments.imports import ingestion
 from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
-from judgments.jobs import storage
 from judgments.models import Collection, Snapshot, Upload, User
 from judgments.models.fields import checked_name
 from judgments.snapshots import snapshots
@@ -66,7 +68,8 @@ def write(records: Iterable[Record], to_dict: Callable[[Record], dict[str, Any]]
             raise NotValid(f"sample {record.sample_id!r} {error}") from error  # type: ignore[attr-defined]
         placed.append(Placed(record, start, body.tell() - start))
     content = body.getvalue()
-    return Stored(storage.keep("rag", f"{name}.jsonl", content), hashlib.sha256(content).hexdigest(), placed)
+    path = default_storage.save(f"rag/{name}.jsonl", ContentFile(content))
+    return Stored(path, hashlib.sha256(content).hexdigest(), placed)
 
 
 def write_upload(
@@ -98,7 +101,7 @@ def upload_fields(upload: Upload, options: Mapping[str, Any], default: str) -> d
 def checked(row: RagSampleSet | RagSystem) -> Iterator[Path]:
     """Return the file of a sample set or a system, after checking its hash."""
     try:
-        with storage.local(row.path) as path:
+        with ingestion.local(row.path) as path:
             with path.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
             if digest != row.stored_sha256:
@@ -111,7 +114,7 @@ def checked(row: RagSampleSet | RagSystem) -> Iterator[Path]:
 def download(row: RagSampleSet | RagSystem, name: str) -> FileResponse:
     """Return the file of a sample set or a system, after checking its hash."""
     with checked(row):
-        response = FileResponse(storage.open_file(row.path), content_type=CONTENT_TYPES["jsonl"])
+        response = FileResponse(default_storage.open(row.path), content_type=CONTENT_TYPES["jsonl"])
     response.headers["Content-Disposition"] = disposition(name)
     return response
 
@@ -120,7 +123,7 @@ def objects(row: RagSampleSet | RagSystem, index: Iterable[RagSample | RagOutput
     """Return the objects on the lines of these index rows."""
     records = []
     try:
-        with storage.open_file(row.path) as stream:
+        with default_storage.open(row.path) as stream:
             for one in index:
                 stream.seek(one.start)
                 records.append(json.loads(stream.read(one.length)))

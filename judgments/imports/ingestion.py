@@ -8,14 +8,20 @@ always read in a separate process (`judgments.jobs.limited_process`).
 
 from __future__ import annotations
 
+import hashlib
+import shutil
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
 from django.conf import settings
+from django.core.files.base import File
+from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.urls import reverse
@@ -35,7 +41,7 @@ from assay.core.read_report import MAX_RAW, Problem, Report
 from judgments.hooks import IMPORT_KINDS
 from judgments.imports import upload_sessions
 from judgments.imports.kinds import Checked, Finding, ImportKind
-from judgments.jobs import jobs, limited_process, storage
+from judgments.jobs import jobs, limited_process
 from judgments.jobs.limited_process import Limits, largest, small, turns
 from judgments.models import Collection, Job, Upload, User, audit
 from judgments.web import access
@@ -63,7 +69,7 @@ def _read_before(upload: Upload) -> tuple[Any, Report] | None:
 
 def _read_apart(upload: Upload, member: ImportKind, limits: Limits, progress: Progress | None) -> tuple[Any, Report]:
     try:
-        with storage.local(upload.path) as path:
+        with local(upload.path) as path:
             (upload.format, whole, report), *parts = limited_process.call(
                 parsed, upload, path, limits=limits, progress=progress, watched=member.watched
             )
@@ -240,13 +246,39 @@ def read_again(upload: Upload, *, format: str, options: dict[str, Any], actor: U
     return None if upload.report else read_later(upload, actor=actor)
 
 
+def keep_stream(folder: str, source: IO[bytes]) -> tuple[str, str, int]:
+    """Store a stream under a new name in the folder; return path, SHA-256 and size in bytes."""
+    digest, size = hashlib.sha256(), 0
+    while block := source.read(1 << 20):
+        digest.update(block)
+        size += len(block)
+    source.seek(0)
+    return default_storage.save(f"{folder}/{uuid.uuid4().hex}", File(source)), digest.hexdigest(), size
+
+
+@contextmanager
+def local(path: str) -> Iterator[Path]:
+    """Return a local path of the stored file, or of a temporary copy."""
+    try:
+        stored = Path(default_storage.path(path))
+    except NotImplementedError:
+        with default_storage.open(path, "rb") as source, NamedTemporaryFile(prefix="assay-") as copy:
+            shutil.copyfileobj(source, copy, 1 << 20)
+            copy.flush()
+            yield Path(copy.name)
+        return
+    if not stored.exists():
+        raise FileNotFoundError(path)
+    yield stored
+
+
 def _taken(
     collection: Collection, kind: str, file: IO[bytes], filename: str, actor: User, format: str, options: dict[str, Any]
 ) -> Upload:
     """Store the file without reading it."""
-    path, sha256, size = storage.keep_stream("uploads", file)
+    path, sha256, size = keep_stream("uploads", file)
     if size > settings.MAX_UPLOAD_BYTES:
-        storage.forget(path)
+        default_storage.delete(path)
         limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
         raise TooLarge(f"{filename} is {size / 1024 / 1024:,.0f} MB. The limit is {limit:,} MB. Split the file.")
     return Upload(
@@ -267,7 +299,7 @@ def _forgotten_unless_read(upload: Upload) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        storage.forget(upload.path)
+        default_storage.delete(upload.path)
         raise
 
 
@@ -308,7 +340,7 @@ def store(
     except IntegrityError as error:
         message = f"Another user stored the rows of {upload.filename} at the same time. Check the list and try again."
         raise Conflict(message) from error
-    storage.forget(upload.path)
+    default_storage.delete(upload.path)
     return {**stored, "left_out": report.error_count}
 
 
@@ -324,7 +356,7 @@ def _forgotten_unless_stored(checked: Checked) -> Iterator[None]:
         yield
     except BaseException:
         if checked.stored is not None:
-            storage.forget(checked.stored[0])
+            default_storage.delete(checked.stored[0])
         raise
 
 
@@ -446,7 +478,7 @@ def throw_away(upload: Upload, *, actor: User | None = None) -> None:
             sha256=upload.sha256,
             uploaded_by=str(upload.created_by),
         )
-    storage.forget(upload.path)
+    default_storage.delete(upload.path)
 
 
 def sweep() -> int:

@@ -18,6 +18,8 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -25,7 +27,6 @@ from django.utils import timezone
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, Busy, Conflict, NotValid, TooLarge, TooMany
 from judgments.imports.kinds import ImportKind
-from judgments.jobs import storage
 from judgments.models import Collection, UploadSession, User
 from judgments.web import access
 from judgments.web.middleware import RETRY_AFTER, check_quota
@@ -93,10 +94,10 @@ def add_chunk(session: UploadSession, *, offset: int, content: bytes) -> UploadS
         raise NotValid(f"The chunk ends at byte {end:,}, but the file has {session.bytes:,} bytes.")
     if len(content) < LEAST_CHUNK_BYTES and end < session.bytes:
         raise NotValid(f"Only the last chunk may be smaller than {LEAST_CHUNK_BYTES:,} bytes.")
-    path = storage.keep("chunks", uuid_module.uuid4().hex, content)
+    path = default_storage.save(f"chunks/{uuid_module.uuid4().hex}", ContentFile(content))
     rows = UploadSession.objects.filter(pk=session.pk, offset=offset, state=State.RECEIVING)
     if not rows.update(offset=end, chunks=[*session.chunks, path], touched_at=timezone.now()):
-        storage.forget(path)
+        default_storage.delete(path)
         session.refresh_from_db()
         raise _other_offset(session)
     session.refresh_from_db()
@@ -141,7 +142,7 @@ def release(session: UploadSession) -> None:
 def _join(session: UploadSession, whole: IO[bytes]) -> None:
     try:
         for path in session.chunks:
-            with storage.open_file(path) as chunk:
+            with default_storage.open(path) as chunk:
                 shutil.copyfileobj(chunk, whole, 1 << 20)
     except FileNotFoundError as error:
         raise Conflict(f"Some bytes of {session.filename} are missing in storage. Send the file again.") from error
@@ -160,14 +161,14 @@ def finish(session: UploadSession, *, status: int, body: dict[str, Any]) -> None
         state=State.DONE, outcome={"status": status, "body": body}, chunks=[], touched_at=timezone.now()
     )
     for path in chunks:
-        storage.forget(path)
+        default_storage.delete(path)
 
 
 def discard(session: UploadSession) -> None:
     """Delete a session and its chunks."""
     UploadSession.objects.filter(pk=session.pk).delete()
     for path in session.chunks:
-        storage.forget(path)
+        default_storage.delete(path)
 
 
 def sweep() -> int:

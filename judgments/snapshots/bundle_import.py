@@ -9,6 +9,8 @@ from collections import Counter
 from functools import partial
 from typing import IO, Any
 
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.db import transaction
 
 from assay.aggregation import RULES
@@ -19,10 +21,9 @@ from assay.formats.manifest import FILE, zipped
 from assay.formats.snapshot_bundle import CONTENT, SnapshotBundle, read_bundle
 from judgments.documents.answers import answers_by_id
 from judgments.hooks import SNAPSHOT_LISTENERS
-from judgments.imports import queries
+from judgments.imports import ingestion, queries
 from judgments.imports.documents import stubs_for
 from judgments.imports.kinds import Checked, ImportKind
-from judgments.jobs import storage
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Snapshot, Upload, User, audit
 from judgments.models.fields import checked_name, duplicates_raise
@@ -227,13 +228,13 @@ def _keep_files(folder: str, upload: Upload, names: list[str]) -> None:
     """Store the files; if one cannot be stored, none stays."""
     stored = []
     try:
-        with storage.local(upload.path) as path, path.open("rb") as stream:
+        with ingestion.local(upload.path) as path, path.open("rb") as stream:
             files = zipped(stream, upload.filename)
             for name in names:
-                stored.append(storage.keep(folder, name, files[name]()))
+                stored.append(default_storage.save(f"{folder}/{name}", ContentFile(files[name]())))
     except BaseException:
         for path_stored in stored:
-            storage.forget(path_stored)
+            default_storage.delete(path_stored)
         raise
 
 

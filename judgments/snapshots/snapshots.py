@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from django.core.cache import cache
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.urls import reverse
 
@@ -21,7 +23,6 @@ from judgments.agreement import gate
 from judgments.agreement.gate import GateResult
 from judgments.events.events import emit
 from judgments.hooks import SNAPSHOT_LISTENERS
-from judgments.jobs import storage
 from judgments.labels import grade_visibility
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User, audit
 from judgments.models.fields import checked_name, duplicates_raise
@@ -156,8 +157,8 @@ def _write(
         created_by=created_by,
     )
     for path, (_, body) in files.items():
-        storage.keep(folder, path, body)
-    storage.keep(folder, MANIFEST, manifest_bytes(manifest))
+        default_storage.save(f"{folder}/{path}", ContentFile(body))
+    default_storage.save(f"{folder}/{MANIFEST}", ContentFile(manifest_bytes(manifest)))
     return snapshot
 
 

@@ -16,6 +16,8 @@ from contextlib import closing
 from dataclasses import asdict
 from typing import Any
 
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.db import transaction
 
 from assay.connectors import CONNECTORS, Engine, EngineFault
@@ -26,7 +28,7 @@ from assay.core.counted_nouns import agree, amount
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import Conflict, NotValid
 from judgments.imports import ingestion
-from judgments.jobs import jobs, storage
+from judgments.jobs import jobs
 from judgments.models import Collection, Job, Upload, User, audit
 from judgments.web import access
 from pooling.connectors import connections
@@ -198,7 +200,7 @@ def stored_answers(row: Fetch) -> Gathered:
     """Return the results stored so far."""
     gathered = Gathered()
     for path in row.parts:
-        with storage.open_file(path) as stream, gzip.open(stream) as lines:
+        with default_storage.open(path) as stream, gzip.open(stream) as lines:
             for line in lines:
                 answer = json.loads(line)
                 hits = tuple(Hit(**hit) for hit in answer.pop("hits"))
@@ -244,8 +246,8 @@ def _keep(row: Fetch, answers: Iterable[Answer], answered: int) -> None:
     """Store results in a file, and its path in the database row."""
     lines = [json.dumps(asdict(answer), separators=(",", ":")) for answer in answers]
     if lines:
-        content = gzip.compress("\n".join(lines).encode(), 6, mtime=0)
-        row.parts.append(storage.keep("fetches", f"{row.uuid.hex}-{len(row.parts):05}.jsonl.gz", content))
+        content = ContentFile(gzip.compress("\n".join(lines).encode(), 6, mtime=0))
+        row.parts.append(default_storage.save(f"fetches/{row.uuid.hex}-{len(row.parts):05}.jsonl.gz", content))
     Fetch.objects.filter(pk=row.pk).update(parts=row.parts, answered=answered, failed=row.failed)
 
 

@@ -8,6 +8,7 @@ from typing import IO, Any, overload
 from uuid import UUID
 
 from django import forms
+from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 
 from assay.core.counted_nouns import amount
@@ -23,7 +24,7 @@ from assay.sampling.query_normalization import doubtful
 from assay.sampling.query_table import LogQuery, texts_of
 from assay.sampling.tiers import cut_tiers
 from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
-from judgments.jobs import jobs, storage
+from judgments.jobs import jobs
 from judgments.models import Collection, Job, Query, QuerySample, Upload, User, audit
 from judgments.web.access import LEADS
 from pooling.logs import stored_log
@@ -247,7 +248,7 @@ def work_on_draw(work: jobs.Work) -> dict[str, Any]:
     options = work.job.parameters["options"]
     scope = {name: options[name] for name in ("window_days", "language") if name in options}
     # Counting takes long, so it reports progress, can be canceled, and blocks no writer.
-    frame = counted(log, **scope, progress=in_rows(work, log.report.get("rows", 0), storage.size(log.path)))
+    frame = counted(log, **scope, progress=in_rows(work, log.report.get("rows", 0), default_storage.size(log.path)))
     with transaction.atomic():
         record, new = draw(log, actor=work.job.created_by, frame=frame, **options)
         return work.keep({"queries": record.queries.count(), "new": len(new), "seed": record.seed})

@@ -21,7 +21,8 @@ from assay.core.csv_cells import DANGEROUS, csv_row
 from assay.core.redaction import redact
 from assay.formats.log_blocks import LogBlock, LogStream, LogTexts, open_log
 from assay.sampling.query_normalization import redacted
-from judgments.jobs import limited_process, storage
+from judgments.imports import ingestion
+from judgments.jobs import limited_process
 from judgments.jobs.limited_process import largest
 from judgments.models import Upload
 
@@ -42,10 +43,10 @@ LEVEL = 1
 
 def rewrite(upload: Upload, *, counted: bool, progress: Callable[[int], None] | None = None) -> tuple[str, str]:
     """Rewrite a log for storage; return its path and format."""
-    with storage.local(upload.path) as source, NamedTemporaryFile(prefix="assay-") as made:
+    with ingestion.local(upload.path) as source, NamedTemporaryFile(prefix="assay-") as made:
         given = (upload, upload.filename, counted, source, Path(made.name))
         limited_process.call(_write_to, *given, limits=largest(), progress=progress, watched=True)
-        path, _, _ = storage.keep_stream(FOLDER, made)
+        path, _, _ = ingestion.keep_stream(FOLDER, made)
     return path, COUNTED if counted else RAW
 
 
@@ -53,9 +54,9 @@ def write(
     stored: Upload | QueryLog, name: str, *, counted: bool, progress: Callable[[int], None] | None = None
 ) -> tuple[str, str]:
     """Rewrite a stored log in any format; ``name`` appears in messages."""
-    with storage.local(stored.path) as source, NamedTemporaryFile(prefix="assay-") as made:
+    with ingestion.local(stored.path) as source, NamedTemporaryFile(prefix="assay-") as made:
         _write_to(stored, name, counted, source, Path(made.name), progress=progress)
-        path, _, _ = storage.keep_stream(FOLDER, made)
+        path, _, _ = ingestion.keep_stream(FOLDER, made)
     return path, COUNTED if counted else RAW
 
 

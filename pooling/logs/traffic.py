@@ -10,13 +10,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
+from django.core.files.storage import default_storage
+
 from assay.core.redaction import redact
 from assay.formats.log_blocks import open_log, rows_on_lines
 from assay.formats.row_types import LogRow
 from assay.sampling.column_counting import count_stream
 from assay.sampling.counted_log import WINDOW_DAYS, CountedLog
 from assay.sampling.tiers import HEAD_SHARE, TORSO_SHARE, Tier, cut_tiers
-from judgments.jobs import limited_process, storage
+from judgments.imports import ingestion
+from judgments.jobs import limited_process
 from judgments.jobs.limited_process import largest
 from judgments.jobs.single_flight import compute_once
 from judgments.models import QuerySample, Upload
@@ -80,7 +83,7 @@ class Traffic:
 
 def rows_on(log: QueryLog | Upload, lines: Iterable[int]) -> dict[int, LogRow]:
     """Return the rows on these lines, without personal data."""
-    with storage.open_file(log.path) as stream:
+    with default_storage.open(log.path) as stream:
         return rows_in(stream, log, lines)
 
 
@@ -105,7 +108,7 @@ def counted(
 def _counted(
     log: QueryLog | Upload, window_days: int | None, language: str | None = None, progress: Progress | None = None
 ) -> CountedLog:
-    with storage.local(log.path) as path:
+    with ingestion.local(log.path) as path:
         return _counted_in(path, log, window_days, language, progress)
 
 
@@ -161,7 +164,7 @@ def usual(whole: CountedLog, upload: Upload) -> Traffic:
     """Return the traffic of a log with the default settings, counted while its file is open."""
     if not whole.first:
         return _seen(whole)
-    with storage.local(upload.path) as path:
+    with ingestion.local(upload.path) as path:
         return _seen(limited_process.call(_counted_in, path, upload, WINDOW_DAYS, limits=largest()))
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from django.core.files.storage import default_storage
 from django.utils.text import slugify
 
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import NotFound
-from judgments.jobs import storage
 from pooling.models import Run
 from pooling.runs import runs
 
@@ -70,7 +70,8 @@ def _parquet(run: Run) -> bytes:
     """Return the stored file, converted to Parquet if it has another format."""
     file = runs.opened(run)
     if run.stored_sha256:
-        return storage.read_bytes(run.path)
+        with default_storage.open(run.path) as stored_file:
+            return stored_file.read()
     from assay.formats.row_types import RunRow
     from assay.formats.stored_run import write_stored
 

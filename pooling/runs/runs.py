@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.cache import cache
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 
 from assay.core.errors import AssayError, Conflict
@@ -18,7 +20,6 @@ from assay.formats.row_types import RunRow
 from assay.llm.judges.model_families import FAMILIES, LONGEST, NO_MODEL, System, declared_family
 from judgments.imports.kinds import Checked, Finding, ImportKind, stored_as
 from judgments.imports.queries import with_query_ids
-from judgments.jobs import storage
 from judgments.models import Collection, Upload, User, audit
 from judgments.models.fields import checked_name
 from judgments.web.access import STAFF
@@ -167,7 +168,7 @@ def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Che
     from assay.formats.stored_run import write_stored
 
     body, content_sha256 = write_stored(checked.rows)
-    written = storage.keep("runs", f"{upload.uuid.hex}.parquet", body), "parquet"
+    written = default_storage.save(f"runs/{upload.uuid.hex}.parquet", ContentFile(body)), "parquet"
     return replace(checked, stored=written, hashes=(content_sha256, hashlib.sha256(body).hexdigest()))
 
 
@@ -217,7 +218,8 @@ def ranked(run: Run, *, by: str = "score") -> RankedRun:
 def opened(run: Run) -> RunFile:
     """Return the run's file, for reading it completely or query by query."""
     try:
-        body = storage.read_bytes(run.path)
+        with default_storage.open(run.path) as stored:
+            body = stored.read()
     except FileNotFoundError as error:
         raise AssayError(f"The file of run {run} is missing in storage. Restore it from a backup.") from error
     if not run.stored_sha256:

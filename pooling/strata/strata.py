@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 
 from assay.core.counted_nouns import amount
@@ -23,7 +24,7 @@ from assay.sampling.languages import check_language
 from assay.sampling.row_counting import normalize
 from assay.sampling.stratum_joining import Filter, in_frame, without
 from assay.sampling.tiers import cut_tiers
-from judgments.jobs import jobs, storage
+from judgments.jobs import jobs
 from judgments.models import Collection, Job, Place, Query, QuerySample, Stratum, User, audit
 from judgments.queries import strata
 from pooling.logs import drawn_queries, query_logs, traffic
@@ -158,7 +159,7 @@ def work_on_stratum(work: jobs.Work) -> dict[str, Any]:
     log = QueryLog.objects.select_related("collection").get(uuid=work.job.parameters["log"])
     options = work.job.parameters["options"]
     scope = {name: options[name] for name in ("window_days",) if name in options}
-    progress = query_logs.in_rows(work, log.report.get("rows", 0), storage.size(log.path))
+    progress = query_logs.in_rows(work, log.report.get("rows", 0), default_storage.size(log.path))
     frame = traffic.counted(log, **scope, progress=progress)
     with transaction.atomic():
         joined = add_stratum(log, actor=work.job.created_by, frame=frame, **options)

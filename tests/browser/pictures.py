@@ -146,14 +146,13 @@ def change_report(folder: Path) -> str:
 def write_files(folder: Path) -> None:
     """Write the labels and queries of the demo's snapshot, its documents and its runs."""
     from demo import catalogue
-    from judgments.jobs import storage
     from judgments.models import Snapshot
     from pooling.models import Run
     from pooling.runs import downloads
 
     snapshot = Snapshot.objects.get()
     for file in ("qrels.txt", "queries.csv"):
-        (folder / file).write_bytes(storage.read_bytes(f"{snapshot.folder}/{file}"))
+        (folder / file).write_bytes(snapshot.read_file(file))
     rows = "".join(f"{json.dumps(document)}\n" for document in catalogue.documents())
     (folder / "documents.jsonl").write_text(rows, encoding="utf-8")
     for name in (BASELINE, CANDIDATE):

@@ -85,8 +85,9 @@ def test_a_database_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
 def test_files_and_their_folders_are_closed_to_others(tmp_path: Path) -> None:
     code = """
 import django; django.setup()
-from judgments.jobs import storage
-storage.keep("runs/deep", "a.run", b"q1")
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+default_storage.save("runs/deep/a.run", ContentFile(b"q1"))
 """
     python(code, tmp_path)
     made = sorted((tmp_path / "var" / "storage").rglob("*"))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
+from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from judgments.jobs import limited_process, storage
+from judgments.jobs import limited_process
 from judgments.models import Snapshot, Upload
 
 
@@ -38,4 +39,4 @@ def lost_file() -> str | None:
     upload = Upload.objects.filter(stored_at__isnull=True).order_by("-pk").first()
     paths = [f"{snapshot.folder}/manifest.json"] if snapshot else []
     paths += [upload.path] if upload else []
-    return next((path for path in paths if not storage.exists(path)), None)
+    return next((path for path in paths if not default_storage.exists(path)), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.files.storage import default_storage
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.db.models import QuerySet
@@ -11,7 +12,6 @@ from django.db.models import QuerySet
 from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
 from assay.core.redaction import redact
-from judgments.jobs import storage
 from judgments.models import Upload, audit
 from pooling.logs import stored_log
 from pooling.models import QueryLog
@@ -31,11 +31,11 @@ def replace(log: QueryLog) -> None:
     with transaction.atomic():
         mine = QueryLog.objects.filter(pk=log.pk, path=before)
         if not mine.update(path=path, format=format, options=stored_log.OPTIONS[format]):
-            storage.forget(path)  # another process was faster
+            default_storage.delete(path)  # another process was faster
             return
         sentence = f"The server rewrote {log} without personal data"
         audit.record("old_logs.replace", sentence, actor=None, target=log)
-        transaction.on_commit(lambda: storage.forget(before))
+        transaction.on_commit(lambda: default_storage.delete(before))
 
 
 def redact_reports() -> int:

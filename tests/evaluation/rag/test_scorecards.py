@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 from django.db import connection
 
 from assay import rag
 from assay.core.errors import AssayError, Conflict, NotValid, UnreadableInput
 from evaluation.models import RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import sample_sets, scorecards, systems
-from judgments.jobs import storage
 from judgments.models import Job
 from tests.evaluation.rag.conftest import NEW, OLD, SAMPLES, lines, work
 
@@ -158,7 +158,7 @@ def test_a_damaged_file_gives_no_number(scored: RagSampleSet, storage_folder: st
     assert job.state == Job.State.FAILED
     assert "hash" in job.error
     assert RagScorecard.objects.get(system=system).computed_at == before
-    storage.forget(system.path)
+    default_storage.delete(system.path)
     with pytest.raises(AssayError), sample_sets.checked(system):
         pass
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from django.core.files.storage import default_storage
 
 from assay.cli import main
 from assay.core.errors import NotValid
 from evaluation.reuse import reuse
 from judgments.guidelines import guidelines
-from judgments.jobs import storage
 from judgments.rating import assignment, submission
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
@@ -87,7 +88,7 @@ def test_the_page_tells_what_the_command_tells(frozen, collection, get, tmp_path
     files = []
     for run in collection.runs.all():
         path = tmp_path / f"{run.name}.run"
-        path.write_bytes(storage.read_bytes(run.path))
+        path.write_bytes(Path(default_storage.path(run.path)).read_bytes())
         files.append(str(path))
     qrels = tmp_path / "qrels.txt"
     qrels.write_bytes(frozen.read_file(snapshots.FILES["trec-qrels"]))

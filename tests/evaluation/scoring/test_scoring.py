@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+from django.core.files.storage import default_storage
 from django.utils import timezone
 from scipy import stats
 
@@ -17,7 +19,7 @@ from evaluation import evaluate
 from evaluation.models import Score
 from evaluation.scoring import leaderboard, scoring, stored_scores
 from evaluation.scoring.scoring import drawn as drawn_design
-from judgments.jobs import jobs, storage
+from judgments.jobs import jobs
 from judgments.models import AuditRow, Job, Query
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
@@ -141,7 +143,7 @@ def test_page_and_command_agree_on_weights_and_tiers(drawn, collection, engineer
     paths[0].write_bytes(snapshots.export(drawn, "trec-qrels")[1])
     paths[1].write_bytes(snapshots.export(drawn, "queries-csv")[1])
     third = collection.runs.get(name="third")
-    paths[2].write_bytes(storage.read_bytes(third.path))
+    paths[2].write_bytes(Path(default_storage.path(third.path)).read_bytes())
     command = ["evaluate", str(paths[0]), str(paths[2]), "-m", "P@1", "--ci", "0.95", "--format", "json"]
     assert main([*command, "--weights", str(paths[1]), "--by", "tier"]) == 0
     (theirs,) = json.loads(capsys.readouterr().out)["runs"]

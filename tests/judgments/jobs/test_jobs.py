@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -24,7 +25,7 @@ from assay.core.errors import NotValid
 from assay.core.registry import Family
 from judgments.hooks import JOBS
 from judgments.imports import ingestion
-from judgments.jobs import jobs, storage
+from judgments.jobs import jobs
 from judgments.management.commands.work import lost_file
 from judgments.models import Job
 from tests.threads import at_once
@@ -239,7 +240,7 @@ def test_a_worker_without_the_servers_files_refuses_to_start(collection: Any, le
     file = io.BytesIO(b'{"doc_id": "d1"}\n')
     upload = ingestion.receive(collection, kind="documents", file=file, filename="d.jsonl", actor=lead)
     assert lost_file() is None
-    storage.forget(upload.path)
+    default_storage.delete(upload.path)
     with pytest.raises(CommandError, match="STORAGE_URL"):
         call_command("work")
 

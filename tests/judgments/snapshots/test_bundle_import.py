@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from assay.core.errors import Conflict, NotValid
@@ -17,7 +18,6 @@ from assay.formats import manifest as bundle_manifest
 from assay.formats.manifest import file_entry, manifest_bytes, verify_files, write_zip
 from assay.formats.snapshot_bundle import canonical, read_bundle
 from judgments.imports import ingestion
-from judgments.jobs import storage
 from judgments.members import collections
 from judgments.models import Collection, Document, Query, Snapshot, Upload
 from judgments.snapshots import bundle_import, snapshots
@@ -247,19 +247,20 @@ def test_an_archive_that_lies_about_a_size(bundle: dict[str, bytes], elsewhere: 
 def test_nothing_stays_if_a_file_cannot_be_stored(
     frozen: Snapshot, elsewhere: Collection, lead: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept, keep = [], storage.keep
+    kept, save = [], default_storage.save
 
-    def fail_late(folder: str, name: str, content: bytes) -> str:
-        if name == "ratings.csv":
+    def fail_late(name: str, content: Any) -> str:
+        if name.endswith("/ratings.csv"):
             raise OSError("no space left")
-        kept.append(keep(folder, name, content))
+        kept.append(save(name, content))
         return kept[-1]
 
-    monkeypatch.setattr(storage, "keep", fail_late)
+    monkeypatch.setattr(default_storage, "save", fail_late)
     with pytest.raises(OSError, match="space"):
         brought_in(elsewhere, snapshots.export(frozen, "bundle")[1], lead)
-    assert kept
-    assert not [path for path in kept if storage.exists(path)]
+    frozen_files = [path for path in kept if path.startswith("snapshots/")]
+    assert frozen_files
+    assert not [path for path in frozen_files if default_storage.exists(path)]
     assert not elsewhere.snapshots.exists()
 
 

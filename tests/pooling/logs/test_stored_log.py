@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from assay.core.errors import Conflict, NotValid, UnreadableInput
@@ -18,7 +19,6 @@ from assay.formats import sniff
 from assay.formats.log_blocks import open_log
 from assay.sampling.column_counting import count_stream
 from judgments.imports import ingestion
-from judgments.jobs import storage
 from judgments.models import Upload
 from pooling.logs import query_logs, traffic
 from pooling.models import QueryLog
@@ -126,7 +126,7 @@ def test_no_other_column_names_anybody(keep: Store) -> None:
     # Whoever header must be wrong, or logs whole addresses as clicks.
     raw = "query,timestamp,clicks,language\ntent,2026-03-02T12:00:00Z,d1 to=jo@example.org,al@example.org\n"
     log = keep(raw + "tent,2026-03-02T12:00:00Z,d1 123456789,en\n", "log.csv")
-    stored = gzip.decompress(storage.read_bytes(log.path)).decode()
+    stored = gzip.decompress(Path(default_storage.path(log.path)).read_bytes()).decode()
     assert "d1 [e-mail]" in stored
     assert "d1 123456789" in stored
     everything = stored + str(log.report) + str(list(Upload.objects.values_list("report", "preview")))
@@ -162,7 +162,7 @@ def test_unstored_logs_expire_after_a_day_and_other_files_after_a_week(collectio
         paths = dict(Upload.objects.values_list("kind", "path"))
         ingestion.sweep()
         assert set(Upload.objects.values_list("kind", flat=True)) == left
-        assert {kind for kind, path in paths.items() if storage.exists(path)} == left
+        assert {kind for kind, path in paths.items() if default_storage.exists(path)} == left
 
 
 def test_nothing_to_store_leaves_nothing(keep: Store) -> None:

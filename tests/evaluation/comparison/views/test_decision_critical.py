@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from django.core.files.storage import default_storage
 
 from assay.cli import main
 from assay.core.errors import NotValid
 from evaluation.comparison import decision_critical
 from evaluation.scoring import scoring
-from judgments.jobs import storage
 from judgments.models import Round
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
@@ -163,7 +164,7 @@ def test_page_api_and_command_tell_the_same(level, api_of, engineer, get, tmp_pa
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels.txt").write_bytes(level[0].snapshot.read_file("qrels.txt"))
     for run in collection.runs.all():
-        (tmp_path / f"{run.name}.run").write_bytes(storage.read_bytes(run.path))
+        (tmp_path / f"{run.name}.run").write_bytes(Path(default_storage.path(run.path)).read_bytes())
     words = ["compare", "qrels.txt", "bm25.run", "neural.run", "-m", "P@2", "--turning", "--format", "json"]
     assert main(words) == 0
     (command,) = json.loads(capsys.readouterr().out)["turning"]

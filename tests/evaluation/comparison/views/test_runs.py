@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from html import unescape
+from pathlib import Path
 
 import pytest
+from django.core.files.storage import default_storage
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from assay.cli import main
 from evaluation.scoring import scoring
-from judgments.jobs import storage
 from judgments.models import Query
 from judgments.rounds import rounds
 from judgments.snapshots import snapshots
@@ -156,7 +157,7 @@ def test_numbers_are_those_of_the_command(three, api_of, engineer, get, tmp_path
     for name in ("qrels.txt", "queries.csv"):
         (tmp_path / name).write_bytes(snapshot.read_file(name))
     for run in snapshot.collection.runs.all():
-        (tmp_path / f"{run.name}.run").write_bytes(storage.read_bytes(run.path))
+        (tmp_path / f"{run.name}.run").write_bytes(Path(default_storage.path(run.path)).read_bytes())
     # The page puts the two that are compared first, then the others by name.
     files = ["qrels.txt", "two.run", "one.run", "three.run"]
     words = ["--weights", "queries.csv"] if weight else []

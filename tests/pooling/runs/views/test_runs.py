@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 
 from assay.formats import FORMATS
 from judgments.imports import ingestion
-from judgments.jobs import storage
 from judgments.models import Query
 from pooling.models import Run
 from pooling.runs.downloads import FILES
@@ -101,7 +102,7 @@ def test_the_run_comes_back_in_three_formats(bm25: Run, client_of: Any, engineer
         rows = FORMATS[format].read(files[format]).rows
         assert [(row.doc_id, row.score, row.rank) for row in rows] == [("d1", 9.1, 1), ("d3", 8.7, 3), ("d2", 8.7, 2)]
     assert files["trec-run"].decode().splitlines() == [BM25.decode().splitlines()[place] for place in (0, 2, 1)]
-    assert files["run-parquet"] == storage.read_bytes(bm25.path)
+    assert files["run-parquet"] == Path(default_storage.path(bm25.path)).read_bytes()
     assert client.get(address, {"as": "zip"}).status_code == 404
 
 
@@ -117,7 +118,7 @@ def test_an_old_run_and_one_that_trec_cannot_carry(
     answer = client.get(address, {"as": "run-csv"})
     expected = b'query_id,doc_id,rank,score\nq1,\'=1+1,1,3.0\nq1,"x,y",2,2.0\nq1,a doc,3,1.0\n'
     assert b"".join(answer.streaming_content) == expected
-    Run.objects.filter(pk=run.pk).update(path=storage.keep("runs", "old", content), stored_sha256="")
+    Run.objects.filter(pk=run.pk).update(path=default_storage.save("runs/old", ContentFile(content)), stored_sha256="")
     for format in ("run-csv", "run-parquet"):
         body = b"".join(client.get(address, {"as": format}).streaming_content)
         assert {(row.doc_id, row.score) for row in FORMATS[format].read(body).rows} == {
