@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from assay.aggregation import RULES
 from assay.cli import option
 from assay.cli.inputs.files import add_out, add_scale, scale_values, write_out, written
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.aggregation.label_rule import Label, Labels

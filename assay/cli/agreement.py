@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from assay.cli import number, option, text_table
 from assay.cli.inputs.files import add_out, add_scale, read_rows, scale_values, seed_of, write_out
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.coefficients.by_grade import GradeAgreement, GroupAgreement

@@ -20,8 +20,8 @@ from assay.cli.inputs.files import (
     write_out,
 )
 from assay.cli.options.provider import add_family, kin_of_runs
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.cli.inputs.files import MachineLabels

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from assay.cli import option, progress_of_bytes
 from assay.cli.inputs.files import add_out, print_warnings, write_out, written
 from assay.cli.options.reader import columns_of
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.clicks.click_counts import Evidence

@@ -28,9 +28,9 @@ from assay.cli.inputs.files import (
     write_out,
 )
 from assay.cli.inputs.query_weights import design_of
-from assay.core.counted_nouns import amount
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:

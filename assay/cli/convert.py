@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from assay.cli import option
 from assay.cli.inputs.data_sets import check_report, rows_of, settings_of, training_rows, write_data_set
 from assay.cli.options.reader import add_reader_options, read_file
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.formats import Format

@@ -27,8 +27,8 @@ from assay.cli.inputs.files import (
     write_out,
 )
 from assay.cli.inputs.query_weights import design_of
-from assay.core.counted_nouns import amount
 from assay.core.errors import UnreadableInput
+from assay.core.text_rules import amount
 from assay.sequential import METHODS
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ from assay.cli.inputs.files import (
 from assay.cli.inputs.judge_pairs import read_pairs
 from assay.cli.judge.labels_file import LabelFile
 from assay.cli.options.provider import add_under_test, warn_same_family
-from assay.core.counted_nouns import amount
 from assay.core.disk_mapping import pair_key
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.formats.labels_jsonl import MachineLabel

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from assay.cli import number, option
 from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
 from assay.cli.rag import critic, retrieval
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.rag.erag import Task, Usefulness

@@ -18,8 +18,8 @@ from assay.cli.inputs.files import (
     stdin_once,
     write_out,
 )
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.estimators.human_machine_mean import HumanMachineMean

@@ -29,8 +29,8 @@ from assay.cli.inputs.files import (
     warn_no_effect,
     write_out,
 )
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.metrics import DEFAULT_METRICS, TABLE
 from assay.metrics.metric import TIE, printed
 from assay.scoring.score_files import WRITERS, ScoreReport

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 from assay.cli import option, progress
 from assay.cli.inputs.files import STDIN, add_out, read_rows, write_out
 from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

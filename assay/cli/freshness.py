@@ -23,8 +23,8 @@ from assay.cli.inputs.files import (
     write_out,
 )
 from assay.core.content_hash import content_hash
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput
+from assay.core.text_rules import amount
 from assay.staleness.actions import ACTIONS
 from assay.staleness.baseline import count_searches, count_values, cuts, known_then, values, window
 from assay.staleness.signal import (

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from assay.cli import option
 from assay.cli.options.server import add_token_options, given_token, prompted_token
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 EXAMPLE = "assay login --server https://assay.example.com --collection shop"
 LOCAL = {"localhost", "127.0.0.1", "::1"}

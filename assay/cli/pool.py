@@ -23,8 +23,8 @@ from assay.cli.inputs.files import (
     write_out,
 )
 from assay.cli.options.parameters import add_member_options, member_options
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.strategies import STRATEGIES
 from assay.strategies.pooled_pair import EXACT, KINDS, OFF, SIMILARITY
 from assay.strategies.rating_budget import ASSUMED_SECONDS, Budget, Effort

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from assay.cli import missing, option, progress_of_bytes
 from assay.cli.inputs.files import add_out, print_warnings, stdin_once, write_out
 from assay.cli.options.reader import columns_of
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.formats.reader import LOG_FORMATS, log_format
 from assay.sampling.sample import USUAL_SD, advise
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from assay.cli import option
 from assay.cli.inputs.files import add_out, read_rows, stdin_once, write_out, written
 from assay.cli.sample import LogFile
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.formats.reader import LOG_FORMATS
 
 if TYPE_CHECKING:

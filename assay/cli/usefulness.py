@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli import number, option, text_table
 from assay.cli.inputs.files import RUN_HELP, add_out, named_runs, print_warnings, stdin_once, write_out
-from assay.core.counted_nouns import agree, amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import agree, amount
 
 if TYPE_CHECKING:
     from assay.core.run import Run

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli import option
 from assay.cli.options.reader import add_reader_options, read_file
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.read_report import grouped
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.core.qrels import Qrels

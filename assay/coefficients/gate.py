@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from assay.coefficients.coefficient import REASONS
 from assay.coefficients.rater_pairs import ENOUGH_QUERIES, ENOUGH_UNITS
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from assay.coefficients.coefficient import TABLE, Agreement, Coefficient, Floats, GradeTable, Ints, distinct
 from assay.coefficients.cohen import of_table
 from assay.coefficients.intervals import between, cluster_codes, draws, redrawn
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 
 # Number of rater pairs to resample at once: two hundred raters form twenty thousand pairs.
 AT_ONCE = 500

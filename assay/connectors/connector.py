@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from assay.connectors.request_template import pages
 from assay.core.errors import NotValid
-from assay.core.ids import storable
+from assay.core.text_rules import storable
 from assay.network.allowed_addresses import Allowed
 
 # The largest depth of a run.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from assay.connectors.connector import Engine, Hit
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.network.faults import EngineFault
 
 # Seconds between two progress reports while an engine is slow.

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.connectors.connector import Hit, Setting
 from assay.core.errors import NotValid
-from assay.core.ids import id_fault
+from assay.core.text_rules import id_fault
 from assay.network.faults import EngineFault
 
 MISSING = object()

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal, NoReturn
 
-from assay.core.counted_nouns import amount
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import UnreadableInput
+from assay.core.text_rules import amount
 
 Severity = Literal["error", "warning"]
 BINS = ("header", "blank", "comment", "accepted", "repaired", "duplicate", "conflict", "rejected")

@@ -14,10 +14,10 @@ from typing import Literal
 
 import numpy as np
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.run import Run
+from assay.core.text_rules import amount
 from assay.decisions.decision_critical import SECONDS, Turning, metric_of, turning
 from assay.decisions.gate_rules import Rule
 from assay.decisions.gate_verdicts import GateResult

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import zip_longest
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.decisions.change_report import (
     ChangedQuery,
     ChangeReport,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.core.counted_nouns import amount
 from assay.core.markdown_text import code, plain
+from assay.core.text_rules import amount
 from assay.decisions.change_report import (
     ChangedQuery,
     ChangeReport,

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.run import Run
+from assay.core.text_rules import amount
 from assay.decisions.judging_task import Candidates, Swings, candidates
 from assay.decisions.trial_grades import swings
 from assay.metrics.judged_rankings import Floats, Integers

@@ -8,10 +8,10 @@ from typing import Literal, cast
 
 import numpy as np
 
-from assay.core.counted_nouns import agree, amount
 from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.run import Run
+from assay.core.text_rules import agree, amount
 from assay.decisions.gate_rules import DROP_EXAMPLE, EXAMPLE, Rule, equal, parse_rule
 from assay.decisions.gate_verdicts import Drop, GateResult, Verdict, decide
 from assay.formats.trec_run import RunFile

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.core.counted_nouns import amount
 from assay.core.qrels import Qrels
+from assay.core.text_rules import amount
 from assay.estimators.pooled_documents import Pooled
 from assay.estimators.residual_sample import CURVE, LEVEL, Missed
 from assay.metrics.judged_rankings import Floats, Integers

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.core.counted_nouns import agree, amount
 from assay.core.errors import NotValid
 from assay.core.qrels import Qrels
 from assay.core.run import Run
+from assay.core.text_rules import agree, amount
 from assay.estimators.prediction_powered import FEW, LEVEL, REASONS, Floats, Powered, powered_mean, queries_needed
 from assay.estimators.stratified_mean import Stratified, stratified_mean
 from assay.scoring.evaluate import Metrics, evaluate

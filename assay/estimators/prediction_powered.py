@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 
 LEVEL = 0.95
 REASONS = {

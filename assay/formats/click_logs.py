@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
-from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
+from assay.core.text_rules import amount
 from assay.formats.column_names import DOC_ID, QUERY_ID, ColumnMap
 from assay.formats.delimited import Columns, check_mapping, names_of, read_table
 from assay.formats.format import Format

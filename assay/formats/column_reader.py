@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.errors import UnreadableInput
-from assay.core.ids import MAX_LENGTH, id_fault, is_unusual
 from assay.core.read_report import MAX_LISTED, Tally
 from assay.core.text_column import SPREAD, WORD, Bytes, Keys, Places, Texts
+from assay.core.text_rules import MAX_LENGTH, id_fault, is_unusual
 from assay.formats.grade_cells import Keyed
 from assay.formats.row_columns import LARGEST, Coded, Column, Growing, RowColumns, joined, letters_of, like, taken
 from assay.formats.text_lines import LINES_WITH_ENDS, Content

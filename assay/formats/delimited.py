@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from assay.core.counted_nouns import amount
 from assay.core.csv_cells import unescape
 from assay.core.errors import NotValid
 from assay.core.read_report import Tally
+from assay.core.text_rules import amount
 from assay.formats.column_names import ColumnMap, note_rest
 from assay.formats.text_lines import Content
 

@@ -51,7 +51,7 @@ def headless_columns(content: Content, tally: Tally) -> Iterator[tuple[int, Fiel
 
 def checked_ids(block: Fields, place: int) -> Texts:
     """Return a column of ids."""
-    from assay.core.ids import MAX_LENGTH
+    from assay.core.text_rules import MAX_LENGTH
 
     ids = block.texts(place)
     if int((ids.ends - ids.starts).max()) > MAX_LENGTH:

@@ -7,8 +7,8 @@ from typing import Any, BinaryIO
 
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
-from assay.core.ids import id_fault
 from assay.core.read_report import RowFault, Tally
+from assay.core.text_rules import id_fault
 from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import Columns, read_table
 from assay.formats.format import Format

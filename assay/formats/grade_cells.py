@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
-from assay.core.ids import id_fault
 from assay.core.read_report import MAX_RAW, RowFault, Tally
+from assay.core.text_rules import id_fault
 from assay.formats.trec_lines import number
 
 Row = TypeVar("Row")

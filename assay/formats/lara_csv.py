@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import BinaryIO
 
-from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
+from assay.core.text_rules import amount
 from assay.formats.column_names import ColumnMap
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.format import Format

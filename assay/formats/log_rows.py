@@ -6,9 +6,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from assay.core.counted_nouns import amount
-from assay.core.ids import id_fault
 from assay.core.read_report import MAX_RAW, RowFault, Tally
+from assay.core.text_rules import amount, id_fault
 from assay.formats.column_names import DOC_ID
 from assay.formats.grade_cells import count as whole_number
 from assay.formats.queries import checked_query

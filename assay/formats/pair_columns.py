@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.ids import MAX_LENGTH, id_fault, is_unusual
 from assay.core.text_column import Places, Texts
+from assay.core.text_rules import MAX_LENGTH, id_fault, is_unusual
 from assay.formats.reader import NeedsCare
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.core.counted_nouns import amount
 from assay.core.read_report import RowFault, Tally
+from assay.core.text_rules import amount
 from assay.formats.column_names import BEIR_HEADER
 from assay.formats.column_reader import Lines, Plain, Warned, lines_without_ends, plain_ids
 from assay.formats.csv_columns import CsvLayout, split_cells

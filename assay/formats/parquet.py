@@ -199,8 +199,8 @@ def _ids(column: polars.Series) -> Texts:
     """Return a column of ids without an object for each."""
     import numpy as np
 
-    from assay.core.ids import MAX_LENGTH
     from assay.core.text_column import WORD, Texts, padded
+    from assay.core.text_rules import MAX_LENGTH
     from assay.formats.pair_columns import refuse_odd_ids
 
     if column.dtype.is_integer():

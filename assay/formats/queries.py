@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape, unescape
-from assay.core.ids import id_fault
 from assay.core.read_report import RowFault, Tally
+from assay.core.text_rules import amount, id_fault
 from assay.formats.column_names import ColumnMap, note_rest
 from assay.formats.delimited import Cells, Columns, read_table
 from assay.formats.format import Format

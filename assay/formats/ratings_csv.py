@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.core.csv_cells import escape
-from assay.core.ids import id_fault
 from assay.core.read_report import RowFault, Tally
+from assay.core.text_rules import id_fault
 from assay.formats.column_names import ColumnMap
 from assay.formats.column_reader import Lines, Plain, Warned, count_grades, plain_ids, rows_in_columns
 from assay.formats.csv_columns import CsvLayout, whole_numbers

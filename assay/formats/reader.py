@@ -10,8 +10,8 @@ from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from assay.core.errors import UnreadableInput
-from assay.core.ids import is_unusual
 from assay.core.read_report import Report, Tally
+from assay.core.text_rules import is_unusual
 from assay.formats.column_names import BEIR_HEADER, DOC_ID, GRADE, QUERY_ID, RANK, SCORE
 from assay.formats.signatures import SIGNATURES
 from assay.formats.text_lines import MAX_EXPANDED, Content, Source, numbered_lines

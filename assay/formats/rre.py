@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, BinaryIO
 
-from assay.core.ids import id_fault
 from assay.core.read_report import RowFault, Tally
+from assay.core.text_rules import id_fault
 from assay.formats.format import Format
 from assay.formats.grade_cells import Pick
 from assay.formats.json_lines import object_parts, refuse_unstorable

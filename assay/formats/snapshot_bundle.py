@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import UnreadableInput
+from assay.core.text_rules import amount
 from assay.formats.json_lines import DECODER, refuse_unstorable
 from assay.formats.row_types import LabelRow, QueryRow
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, Self, cast
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import BeyondLimits, UnreadableInput
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     import hashlib

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.ids import MAX_LENGTH
 from assay.core.read_report import Tally
 from assay.core.text_column import WORD, Bytes, Places, Texts, padded, spans
+from assay.core.text_rules import MAX_LENGTH
 
 BLANK, TAB, RETURN, NEWLINE, COMMENT, DELETE = 32, 9, 13, 10, 35, 127
 

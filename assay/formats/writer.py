@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Protocol, TypeVar
 
 from assay.core.csv_cells import csv_row
 from assay.core.errors import NotValid
-from assay.core.ids import MAX_LENGTH, id_fault
 from assay.core.text_column import distinct
+from assay.core.text_rules import MAX_LENGTH, id_fault
 from assay.formats.row_columns import Coded, RowColumns
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault, Tally
+from assay.core.text_rules import amount
 from assay.formats.battles_jsonl import Battle
 from assay.formats.format import Format
 from assay.formats.json_lines import note_unknown, number, parse, read_id

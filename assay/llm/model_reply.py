@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from assay.core.ids import storable
+from assay.core.text_rules import storable
 from assay.llm.judge import Outcome
 
 # Why a model stopped, in our words; every provider's own are mapped to these.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.quality.check import Check, Finding, Ints, Record, beyond_chance, state_of, too_little
 
 NEEDED = 30

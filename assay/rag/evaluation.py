@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.result import Result
+from assay.core.text_rules import amount
 from assay.rag.critic import LLMCritic, Remembering
 from assay.rag.metric import REASONS, Metric, MetricResult, Skip, part_of
 from assay.rag.metric_names import asking, parse_metrics, with_services

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from assay.core.errors import NotValid
-from assay.core.ids import id_fault, text_id
 from assay.core.read_report import RowFault
+from assay.core.text_rules import id_fault, text_id
 from assay.formats.json_lines import id_text
 from assay.formats.text_lines import MAX_LINE
 from assay.formats.value_kinds import value_kind

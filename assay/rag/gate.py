@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.decisions.gate import FEW_QUERIES, check
 from assay.decisions.gate_rules import Rule, parse_rule
 from assay.decisions.gate_verdicts import Drop, GateResult, decide

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.core.errors import NotValid
-from assay.core.ids import storable
+from assay.core.text_rules import storable
 from assay.llm.judge import Context, Outcome
 from assay.llm.model_reply import Reply, failure
 from assay.llm.providers import PROTOCOLS

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, BinaryIO
 
-from assay.core.counted_nouns import amount
-from assay.core.ids import text_id
 from assay.core.read_report import RowFault
+from assay.core.text_rules import amount, text_id
 from assay.formats.format import Format
 from assay.formats.json_lines import write_objects
 from assay.formats.reader import reader

@@ -202,10 +202,7 @@ def evaluate(
     >>> evaluate({"q1": {"d1": 1}}, {"bm25": {"q1": {"d2": 2.0, "d1": 1.0}}}, "RR").to_rows()[0]["mean"]
     0.5
     """
-    from assay.formats.qrels_and_runs import read_qrels, read_runs
-
-    qrels = read_qrels(qrels)
-    many = read_runs(runs)
+    qrels, many = _read(qrels, runs)
     _check(qrels, many, missing)
     highest = float(qrels.highest.max())
     top = highest if scale_top is None else scale_top
@@ -221,6 +218,14 @@ def evaluate(
         watch(done)
     with clock.part("means"):
         return _summed_up(qrels, bound, many, scored, design or SamplingDesign(), (level, method, resamples, seed))
+
+
+def _read(qrels: Any, runs: Any) -> tuple[Qrels, list[Run | RunFile]]:
+    if isinstance(qrels, Qrels) and isinstance(runs, list) and all(isinstance(run, Run | RunFile) for run in runs):
+        return qrels, runs
+    from assay.formats.qrels_and_runs import read_qrels, read_runs
+
+    return read_qrels(qrels), read_runs(runs)
 
 
 def _each(runs: Sequence[Run | RunFile], task: _Task, processes: bool) -> Iterator[Scored]:

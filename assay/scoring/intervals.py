@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.metrics.metric import GEOMETRIC_FLOOR, LEAST_QUERIES, Interval, MeanKind, hajek_mean, within
 
 Floats = npt.NDArray[np.float64]

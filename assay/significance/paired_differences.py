@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.significance import TESTS
 from assay.significance.sign_flips import Floats, Pairs, Whole
 

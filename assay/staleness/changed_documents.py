@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.staleness.signal import SHARE, Facts, Missing, Reading, Signal, both
 
 MOST_LISTED = 20

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.core.errors import UnreadableInput
-from assay.core.ids import id_fault
+from assay.core.text_rules import id_fault
 from assay.staleness.signal import RunHoles
 from assay.staleness.unjudged_documents import Judged, count_holes
 

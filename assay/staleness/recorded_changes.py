@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay.core.counted_nouns import agree, amount
+from assay.core.text_rules import agree, amount
 from assay.staleness.signal import COUNT, Declared, Facts, Reading, Signal
 
 

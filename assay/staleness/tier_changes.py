@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from assay.core.counted_nouns import agree
+from assay.core.text_rules import agree
 from assay.staleness.signal import SHARE, Facts, Missing, Reading, Signal, both
 
 

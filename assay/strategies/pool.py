@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.text_column import Places
+from assay.core.text_rules import amount
 from assay.strategies import STRATEGIES
 from assay.strategies.candidates import Candidates, Pair
 from assay.strategies.chosen_pairs import RESIDUAL, Pool

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from evaluation.comparison.comparison import Comparison
 from evaluation.scoring.metric_values import signed
 

@@ -17,8 +17,8 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import amount
 from assay.sequential import ALPHA, DELTA, METHODS
 from evaluation.models import Candidate, Decision
 from judgments.events.events import emit

@@ -13,7 +13,7 @@ from django.db.models import Max
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.metrics.metric import TIE
 from evaluation.decisions import decisions, list_preferences, live
 from evaluation.decisions.list_preferences import Summary

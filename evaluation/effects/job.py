@@ -13,9 +13,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotFound, NotValid
 from assay.core.registry import Family
+from assay.core.text_rules import amount
 from evaluation.effects.round_runs import all_runs, runs_by_job, state_key
 from evaluation.models import RoundEffect
 from judgments.agreement.round_report import events

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterable, Set
 from typing import Any
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.run import Run as RankedRun
+from assay.core.text_rules import amount
 from assay.metrics.metric import BoundMetric
 from evaluation.models import Score
 from evaluation.scoring.scoring import in_order

@@ -16,7 +16,7 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.staleness.report import Report, report_from_json
 from assay.staleness.report import look as read_signals
 from assay.staleness.signal import FRESH, STALE, UNKNOWN, WARN, Finding, Missing, Traffic

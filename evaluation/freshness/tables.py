@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.text import capfirst
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.staleness.actions import ACTIONS
 from assay.staleness.report import report_from_json
 from assay.staleness.signal import DAYS, INDEX, SHARE, Finding, percent

@@ -18,8 +18,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.staleness.actions import ACTIONS
 from assay.staleness.distinctive_words import WORD, telling_words
 from evaluation.freshness import freshness, refresh, uploads

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from evaluation.effects.round_runs import METRIC, answering_tables, is_large, metric_named, runs_of, state_key
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from judgments.charts.charts import (
     LONGEST_NAME,
     Bar,

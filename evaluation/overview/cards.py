@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from assay.coefficients import COEFFICIENTS
 from assay.coefficients.gate import reason_in_words
-from assay.core.counted_nouns import agree, amount
+from assay.core.text_rules import agree, amount
 from assay.staleness.unjudged_documents import UNJUDGED
 from evaluation.freshness.freshness import age_in_words
 from evaluation.models import Scoring

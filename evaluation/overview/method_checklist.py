@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from assay.coefficients.gate import reason_in_words
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.staleness.unjudged_documents import UNJUDGED
 from evaluation.freshness.freshness import LOOKS, age_in_words
 from evaluation.overview.collection_state import Standing

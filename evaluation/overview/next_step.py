@@ -9,7 +9,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from assay.core.counted_nouns import agree, amount
+from assay.core.text_rules import agree, amount
 from evaluation.overview.collection_state import Standing
 from evaluation.scoring import scoring
 from judgments.agreement.conflicts import Open

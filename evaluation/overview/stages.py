@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.urls import reverse
 
 from assay.coefficients.gate import GateAnswer
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from evaluation.overview.collection_state import Standing
 from judgments.models import AuditRow, Collection, Round
 from judgments.web.figures import percent

@@ -17,10 +17,9 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.http import FileResponse, HttpRequest
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, Conflict, NotAllowed, NotValid
-from assay.core.ids import storable
 from assay.core.run import stem
+from assay.core.text_rules import amount, storable
 from assay.formats.json_lines import dump
 from assay.rag import samples_jsonl
 from assay.rag.metric import Skip

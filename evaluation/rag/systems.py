@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Count
 
 from assay.core.errors import Conflict, NotFound, NotValid
-from assay.core.ids import storable
+from assay.core.text_rules import storable
 from assay.rag import outputs_jsonl
 from assay.rag.reader import MISSING, align
 from assay.rag.records import EvaluationSample, SystemOutputs

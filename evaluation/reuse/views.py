@@ -11,8 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from evaluation.reuse import reuse as reusability
 from evaluation.scoring import leaderboard
 from evaluation.scoring.metric_values import signed

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.core.counted_nouns import agree, amount
+from assay.core.text_rules import agree, amount
 from evaluation.models import Score, Scoring
 from evaluation.scoring.significance_groups import SignificanceGroups, significance_groups
 from evaluation.scoring.stored_scores import metrics_of as metrics

@@ -16,8 +16,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
 
-from assay.core.counted_nouns import agree, amount
 from assay.core.errors import AssayError, NotValid
+from assay.core.text_rules import agree, amount
 from evaluation.models import Score, Scoring
 from judgments.jobs import jobs
 from judgments.models import Collection, Job, Query, QuerySample, Snapshot, User, audit

@@ -18,8 +18,8 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
 from assay.aggregation import RULES
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotValid
+from assay.core.text_rules import amount
 from judgments.agreement import conflicts, resolutions
 from judgments.labels import round_labels
 from judgments.labels.grade_visibility import means_visible

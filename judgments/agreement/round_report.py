@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from judgments.jobs import jobs, single_flight
 from judgments.models import Job, Judgment, Query, Round, RoundReport, Slot, Tally
 from judgments.models.fields import rows_among

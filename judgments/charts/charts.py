@@ -16,7 +16,7 @@ from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.utils.text import slugify
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from judgments.charts.plots import EMPTY, Axis, Layer, Names, Plot
 from judgments.web.downloads import attachment, json_file
 

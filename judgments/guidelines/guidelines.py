@@ -16,8 +16,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import amount
 from judgments.events.events import emit
 from judgments.guidelines import examples
 from judgments.models import Collection, Example, GuidelinesVersion, Round, RoundRater, User, audit

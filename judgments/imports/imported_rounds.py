@@ -15,8 +15,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import amount
 from assay.formats.quepid.book_json import Book, BookRating
 from assay.formats.row_types import DocumentRow, RatingRow
 from judgments.documents.answers import questions_of

@@ -27,7 +27,6 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import (
     AssayError,
     BeyondLimits,
@@ -38,6 +37,7 @@ from assay.core.errors import (
     UnreadableInput,
 )
 from assay.core.read_report import MAX_RAW, Problem, Report
+from assay.core.text_rules import amount
 from judgments.hooks import IMPORT_KINDS
 from judgments.imports import upload_sessions
 from judgments.imports.kinds import Checked, Finding, ImportKind

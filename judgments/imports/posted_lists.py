@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import NotValid
-from assay.core.ids import id_fault
+from assay.core.text_rules import id_fault
 
 
 class PostedFile(NamedTuple):

@@ -24,8 +24,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, Busy, Conflict, NotValid, TooLarge, TooMany
+from assay.core.text_rules import amount
 from judgments.imports.kinds import ImportKind
 from judgments.models import Collection, UploadSession, User
 from judgments.web import access

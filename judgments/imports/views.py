@@ -18,9 +18,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst, slugify
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotFound
 from assay.core.read_report import Alike, Problem, Report, grouped
+from assay.core.text_rules import amount
 from judgments.hooks import IMPORT_KINDS
 from judgments.imports import ingestion
 from judgments.imports.forms import FileForm, ReadForm, StoreForm

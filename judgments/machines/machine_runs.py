@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotValid
+from assay.core.text_rules import amount
 from assay.llm.providers.question_run import Ended
 from judgments.jobs import jobs
 from judgments.models import BattleRun, JudgeRun, MachineRun, Provider, User

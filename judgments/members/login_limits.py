@@ -32,8 +32,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Busy, TooMany
+from assay.core.text_rules import amount
 from judgments.models import LoginTries, User, audit
 from judgments.web.client_address import PERIODS, address_of
 from judgments.web.middleware import Turns

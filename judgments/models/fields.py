@@ -24,7 +24,7 @@ from django.db.models.sql import Query
 from django.db.models.sql.compiler import SQLCompiler
 
 from assay.core.errors import NotValid
-from assay.core.ids import id_fault
+from assay.core.text_rules import id_fault
 
 
 @CharField.register_lookup

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from judgments.events.events import full_address
 from judgments.jobs import jobs
 from judgments.models import Notice, User

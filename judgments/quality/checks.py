@@ -16,8 +16,8 @@ from django.db.models.functions import Length
 from django.urls import reverse
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotFound, NotValid
+from assay.core.text_rules import amount
 from assay.quality import CHECKS, Finding, GradeComparisons, Record, Timed, examine
 from assay.quality.check import Numbers, floats, grown, ints, units
 from judgments.events.events import emit

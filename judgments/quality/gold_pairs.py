@@ -17,8 +17,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import amount
 from judgments.documents.answers import answers_by_id, questions_of
 from judgments.jobs.limited_process import read_at_once
 from judgments.labels import carried_labels, grade_visibility, group_labels

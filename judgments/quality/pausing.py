@@ -15,8 +15,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import amount
 from judgments.jobs import jobs
 from judgments.models import Job, Judgment, Pair, Round, RoundRater, Slot, audit
 from judgments.models.pair import JudgmentQuerySet

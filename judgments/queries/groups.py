@@ -12,9 +12,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
-from assay.core.ids import id_fault
+from assay.core.text_rules import amount, id_fault
 from judgments.models import Collection, Query, QueryGroup, RefusedProposal, User, audit
 
 

@@ -11,9 +11,8 @@ from django.db import transaction
 from django.utils.text import Truncator
 
 from assay.core.content_hash import content_hash
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from assay.core.ids import id_fault
+from assay.core.text_rules import amount, id_fault
 from judgments.documents.answers import answers_by_id
 from judgments.guidelines import guidelines
 from judgments.models import Collection, Document, GuidelinesVersion, Query, Round, User, audit

@@ -13,8 +13,8 @@ from django.db.models import Count, Max
 from django.urls import reverse
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Closed, Conflict, NotValid
+from assay.core.text_rules import amount
 from judgments import hooks
 from judgments.events.events import emit
 from judgments.guidelines.guidelines import latest

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.translation import get_language_info
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from judgments.members import round_raters
 from judgments.members.round_raters import covers
 from judgments.models import AuditRow, Judgment, Membership, Pair, Role, Round, RoundReport, Slot, Tally

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.formats import FORMATS, snapshot_bundle
 from assay.formats.document_hashes_csv import DocumentHash
 from assay.formats.manifest import file_entry

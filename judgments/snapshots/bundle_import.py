@@ -14,9 +14,9 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from assay.aggregation import RULES
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid, UnreadableInput
 from assay.core.read_report import BINS, Report
+from assay.core.text_rules import amount
 from assay.formats.manifest import FILE, zipped
 from assay.formats.snapshot_bundle import CONTENT, SnapshotBundle, read_bundle
 from judgments.documents.answers import answers_by_id

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from assay.core.counted_nouns import amount
 from assay.core.markdown_text import code, plain
+from assay.core.text_rules import amount
 from assay.formats.snapshot_bundle import CONTENT, guidelines_file
 from judgments.models import Round
 

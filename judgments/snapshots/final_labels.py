@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from judgments.labels import carried_labels as carrying
 from judgments.labels.round_labels import Key, RatedRound, RoundLabels, behind, label, read_rounds
 from judgments.machines.calibration import auto_accept, calibration

@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import Any
 
 from assay.coefficients import agreement_report
-from assay.core.counted_nouns import agree, amount
 from assay.core.errors import NotValid
 from assay.core.ratings import Ratings
+from assay.core.text_rules import agree, amount
 from judgments.labels.round_labels import Key, RoundLabels
 from judgments.models import Round
 

@@ -15,8 +15,8 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.urls import reverse
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotAllowed, NotFound, NotValid
+from assay.core.text_rules import amount
 from assay.formats import FORMATS
 from assay.formats.manifest import manifest_bytes, write_zip
 from judgments.agreement import gate

@@ -33,8 +33,8 @@ from django.urls import Resolver404, get_resolver
 from django.utils.cache import patch_vary_headers
 from rest_framework.request import Request
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, Busy, NotValid, TooLarge, TooMany
+from assay.core.text_rules import amount
 from judgments.models import ApiCalls, ApiToken, Job, Membership, Upload, UploadSession, User
 from judgments.web import access
 from judgments.web.client_address import PERIODS, address_of

@@ -13,8 +13,8 @@ from django.db.models import Max
 
 from assay.clicks.grade_cuts import fitted_cuts, grades_of
 from assay.coefficients import REASONS, Agreement, cohen_kappa
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from judgments.jobs.single_flight import compute_once
 from judgments.labels import grade_visibility
 from judgments.models import Adjudication, ImportedLabel, Judgment, LabelSource, Round, User

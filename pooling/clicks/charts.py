@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from judgments.charts.charts import MOST_BARS, WIDEST_BAR, WIDTH, Chart, Stroke, Words, columns
 
 TOP, FLOOR = 20.0, 120.0

@@ -13,10 +13,10 @@ from assay.clicks.click_counts import Evidence, Robots
 from assay.clicks.grade_cuts import checked_cuts, parse_cuts
 from assay.clicks.labeling import LEAST_IMPRESSIONS, UNKNOWN, ClickLabels, Rules, label
 from assay.clicks.log_file import read_clicks
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.read_report import Report
 from assay.core.redaction import redact
+from assay.core.text_rules import amount
 from assay.sampling.row_counting import normalize
 from judgments.imports.documents import stubs_for
 from judgments.imports.kinds import Checked, ImportKind

@@ -24,9 +24,9 @@ from assay.connectors import CONNECTORS, Engine, EngineFault
 from assay.connectors.collected_answers import Gathered
 from assay.connectors.connector import Hit
 from assay.connectors.fetch import Answer, Plan, changed_since, fetch, run_scores
-from assay.core.counted_nouns import agree, amount
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import agree, amount
 from judgments.imports import ingestion
 from judgments.jobs import jobs
 from judgments.models import Collection, Job, Upload, User, audit

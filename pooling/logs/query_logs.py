@@ -11,10 +11,10 @@ from django import forms
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
 from assay.core.read_report import Report
 from assay.core.redaction import redact
+from assay.core.text_rules import amount
 from assay.formats.log_blocks import open_log
 from assay.formats.row_types import LogRow
 from assay.sampling.column_counting import count_stream

@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.dateparse import parse_datetime
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.sampling.draw import STRATIFIED
 from assay.sampling.sample import Advice, advise, expected_worth
 from assay.sampling.tiers import TIERS, Tier

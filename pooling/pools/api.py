@@ -11,7 +11,7 @@ from drf_spectacular.utils import OpenApiExample
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from assay.core.ids import id_fault
+from assay.core.text_rules import id_fault
 from assay.strategies import STRATEGIES
 from assay.strategies.pooled_pair import KINDS, OFF, SIMILARITY
 from assay.strategies.rating_budget import Budget

@@ -13,8 +13,8 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 from django.urls import reverse
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import amount
 from assay.core.unjudged import count_unjudged
 from assay.strategies import STRATEGIES
 from assay.strategies.pooled_pair import SIMILARITY

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.db import transaction
 
-from assay.core.counted_nouns import agree, amount
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import agree, amount
 from assay.strategies import STRATEGIES
 from judgments.jobs import jobs
 from judgments.models import Job, Round, Slot, User, audit

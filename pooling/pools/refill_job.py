@@ -16,7 +16,7 @@ from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Count, F, Max, Min
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.strategies import STRATEGIES
 from judgments.imports.documents import stub_keys
 from judgments.jobs import jobs

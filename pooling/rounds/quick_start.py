@@ -19,7 +19,7 @@ from django.db import IntegrityError, transaction
 from assay.core.content_hash import content_hash
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import Conflict, NotValid
-from assay.core.ids import MAX_LENGTH
+from assay.core.text_rules import MAX_LENGTH
 from assay.formats.queries import numbered_ids
 from judgments.imports import ingestion
 from judgments.models import Collection, Document, Query, User

@@ -15,8 +15,8 @@ from typing import Any
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import amount
 from assay.formats.queries import numbered_ids, query_fault
 from assay.sampling.counted_log import WINDOW_DAYS, CountedLog
 from assay.sampling.draw import STRATIFIED, SampledQuery

@@ -9,7 +9,7 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.sampling.counted_log import WINDOW_DAYS
 from assay.sampling.draw import PPS, STRATIFIED
 from judgments.models import Collection, Stratum

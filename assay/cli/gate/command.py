@@ -40,9 +40,9 @@ from assay.cli.inputs.files import (
     write_out,
 )
 from assay.cli.rag import critic as rag_critic
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput
 from assay.core.markdown_text import code, plain
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.decisions.gate_rules import Rule

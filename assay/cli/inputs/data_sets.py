@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import print_warnings
 from assay.cli.options.reader import read_file
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.core.read_report import Report

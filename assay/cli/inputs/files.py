@@ -305,7 +305,7 @@ def machine_note(qrels: Mapping[str, Any]) -> str:
     note = f"these are machine labels ({machine['judge']}), not human labels"
     if not failed:
         return note
-    from assay.core.counted_nouns import amount
+    from assay.core.text_rules import amount
 
     number = sum(failed.values())
     outcomes = ", ".join(f"{count:,} {name}" for name, count in failed.items())

@@ -11,9 +11,9 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import STDIN, print_warnings
-from assay.core.counted_nouns import amount
 from assay.core.disk_mapping import DiskMapping, pair_key
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.formats.labels_jsonl import MachineLabel

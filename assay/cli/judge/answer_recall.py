@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli import number, option, text_table
 from assay.cli.inputs.files import named_runs, print_warnings, stdin_once
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.formats.row_types import PairRow

@@ -19,9 +19,9 @@ from assay.cli.judge import answer_recall, prompt_options
 from assay.cli.judge.labels_file import LabelFile
 from assay.cli.options import provider
 from assay.cli.options.provider import warn_same_family
-from assay.core.counted_nouns import amount
 from assay.core.disk_mapping import DiskMapping, pair_key
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.llm.judges.ledger import Known, Ledger, default_ledger_path
 from assay.llm.providers.protocol import address
 

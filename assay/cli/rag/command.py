@@ -24,9 +24,9 @@ from assay.cli.inputs.files import (
 )
 from assay.cli.rag import critic as rag_critic
 from assay.cli.rag import retrieval
-from assay.core.counted_nouns import amount
 from assay.core.csv_cells import escape
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from assay.cli import option
 from assay.cli.inputs.files import warn_no_effect
 from assay.cli.options import provider
 from assay.cli.options.provider import warn_same_family
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.llm.judges.ledger import default_ledger_path
 
 if TYPE_CHECKING:

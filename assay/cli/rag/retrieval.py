@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 from assay.cli import option, progress
 from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
 from assay.cli.options.parameters import add_member_options, member_options
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

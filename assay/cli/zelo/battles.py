@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.inputs.files import write_out
 from assay.cli.zelo.grades import read_battles
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.formats.battles_jsonl import Battle

@@ -15,8 +15,8 @@ from assay.cli import number, text_table
 from assay.cli.inputs.documents import documents, format_of
 from assay.cli.inputs.files import write_out
 from assay.cli.zelo.grades import by_query, others
-from assay.core.counted_nouns import agree, amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import agree, amount
 
 BINS = 10
 BAR = 40

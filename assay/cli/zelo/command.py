@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from assay.cli import option
 from assay.cli.inputs.files import add_out, warn_no_effect, write_out, written
 from assay.cli.options import provider
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.formats.battles_jsonl import Battle

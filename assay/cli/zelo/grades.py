@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from assay.cli.inputs.documents import format_of, kind_of
 from assay.cli.inputs.files import DEFAULT, read_rows, scale_values, write_out, written
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 
 if TYPE_CHECKING:
     from assay.formats.battles_jsonl import Battle

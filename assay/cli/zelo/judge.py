@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.inputs.documents import documents, is_battles, texts
 from assay.cli.options import ensemble, provider
 from assay.cli.options.provider import warn_same_family
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.llm.judges.ledger import Ledger, default_ledger_path
 
 if TYPE_CHECKING:

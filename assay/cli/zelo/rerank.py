@@ -17,8 +17,8 @@ from assay.cli import progress
 from assay.cli.inputs.documents import texts
 from assay.cli.inputs.files import STDIN, write_out
 from assay.cli.options import provider
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.llm.providers.protocol import Endpoint, address
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, BinaryIO, TypeVar
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.read_report import RowFault
+from assay.core.text_rules import amount
 from assay.formats.json_lines import is_number, may_be_unstorable, refuse_unstorable
 from assay.formats.labels_jsonl import MachineLabel
 from assay.formats.quepid.book_json import BookRating

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, BinaryIO
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
-from assay.core.ids import text_id
 from assay.core.read_report import RowFault, Tally
+from assay.core.text_rules import amount, text_id
 from assay.formats.annotation_tools.writing import Losses, PairTexts, count_details, json_text, version_of
 from assay.formats.format import Format
 from assay.formats.grade_cells import Grades, Keyed, Pick, checked_id, scale_grade

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid, UnreadableInput
 from assay.core.read_report import Report
+from assay.core.text_rules import amount
 from assay.formats.row_types import DocumentRow, LabelRow, QueryRow
 
 KINDS = ("documents", "queries", "qrels")

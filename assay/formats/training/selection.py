@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.formats.documents import document_texts
 from assay.formats.row_types import DocumentRow, GradedPairRow, LabelRow, Passage, RunRow, TripletRow
 from assay.formats.writer import MAX_SHOWN

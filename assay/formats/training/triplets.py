@@ -13,8 +13,8 @@ from itertools import groupby
 from typing import Any, BinaryIO
 
 from assay.core.errors import NotValid
-from assay.core.ids import text_id
 from assay.core.read_report import RowFault, Tally
+from assay.core.text_rules import text_id
 from assay.formats.format import Format
 from assay.formats.grade_cells import checked_id
 from assay.formats.json_lines import Element, id_text, is_number, note_unknown, row_reader, write_objects

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from assay.core.ids import storable
+from assay.core.text_rules import storable
 from assay.llm.judge import Context, Outcome
 from assay.llm.judges.prompt_templates import LONGEST_DOCUMENT, Prompted, Template, hash_of, shown
 from assay.llm.model_reply import Reply, failure, json_object

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.core.errors import NotValid
-from assay.core.ids import storable
+from assay.core.text_rules import storable
 from assay.llm.judge import Context, Outcome
 from assay.llm.judges.model_judge import JudgeOptions, ModelJudge, ModelJudgeKind
 from assay.llm.judges.prompt_templates import LONGEST_DOCUMENT, Prompted, Template, hash_of, shown

@@ -13,8 +13,8 @@ from html import escape
 
 import numpy as np
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.llm.pairwise.battles import Floats
 
 # More squares than this are too small to distinguish and are drawn as the means of blocks.

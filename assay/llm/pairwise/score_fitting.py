@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.llm.pairwise.battles import Battles, share_of_scores, share_of_votes
 from assay.llm.pairwise.bradley_terry import PRIOR, fit, fit_as_zbench, next_pairs, standard_errors
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from assay.core.counted_nouns import agree, amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import agree, amount
 from assay.llm.providers.protocol import Endpoint
 
 

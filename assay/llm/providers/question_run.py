@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.llm.model_reply import Reply
 from assay.llm.providers.limits import Budget, Limits, pace_of
 from assay.llm.providers.protocol import Endpoint, Question

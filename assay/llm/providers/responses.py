@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assay.core.ids import storable
+from assay.core.text_rules import storable
 from assay.llm.model_reply import Reply
 from assay.llm.providers.protocol import WITHOUT, Endpoint, Question
 from assay.network.masked_secrets import masked

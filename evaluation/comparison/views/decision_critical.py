@@ -13,8 +13,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import slugify
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from evaluation.comparison import comparison, decision_critical, verdict
 from evaluation.models import Scoring
 from evaluation.scoring import leaderboard, metric_values, stored_scores

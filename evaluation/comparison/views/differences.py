@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from evaluation.comparison import difference_chart
 from evaluation.comparison.comparison import OUTCOMES, Comparison
 from evaluation.comparison.difference_chart import Link

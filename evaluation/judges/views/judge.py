@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from assay.coefficients.coefficient import Agreement
-from assay.core.counted_nouns import amount
 from assay.core.csv_cells import csv_row
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from evaluation.effects.round_runs import METRIC, is_large, metrics_of, state_key
 from evaluation.judges import judge_effect
 from evaluation.judges.judge_effect import Effect

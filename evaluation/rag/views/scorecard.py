@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils.text import Truncator
 
 from assay.coefficients.gate import reason_in_words
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.estimators.prediction_powered import REASONS
 from assay.rag.human_grades import Corrected
 from evaluation.models import RagSampleSet, RagScorecard, RagSystem

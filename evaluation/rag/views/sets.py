@@ -12,9 +12,9 @@ from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpRe
 from django.shortcuts import redirect, render
 from django.utils.text import slugify
 
-from assay.core.counted_nouns import amount
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import NotAllowed, NotFound
+from assay.core.text_rules import amount
 from evaluation.models import RagSampleSet
 from evaluation.rag import from_collection, people, scorecards, systems
 from evaluation.rag import sample_sets as files

@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from evaluation.models import Score
 from evaluation.scoring import charts as score_charts
 from evaluation.scoring import history, leaderboard, scoring

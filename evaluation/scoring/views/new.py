@@ -11,8 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
+from assay.core.text_rules import amount
 from evaluation.scoring import scoring
 from evaluation.scoring.scoring import relevant_from, usual_metrics
 from judgments.models import Collection, Snapshot

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.metrics.metric import TIE
 from evaluation.freshness import freshness
 from evaluation.models import Score, Scoring

@@ -11,9 +11,9 @@ from django.shortcuts import redirect, render
 from assay.coefficients import COEFFICIENTS
 from assay.coefficients.gate import BANDS, READINGS, GateAnswer, reason_in_words
 from assay.coefficients.rater_pairs import LEAST_SHARED
-from assay.core.counted_nouns import amount
 from assay.core.csv_cells import csv_row, escape
 from assay.core.errors import AssayError, NotValid
+from assay.core.text_rules import amount
 from judgments.agreement import agreement_summary, round_report
 from judgments.agreement.agreement_summary import AgreementSummary
 from judgments.agreement.views.agreement_tables import (

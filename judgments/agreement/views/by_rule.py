@@ -11,8 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from assay.aggregation import RULES
-from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
+from assay.core.text_rules import amount
 from judgments.agreement import bulk_resolutions, resolutions
 from judgments.models import Round
 from judgments.rounds.views import frame

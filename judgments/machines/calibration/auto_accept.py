@@ -16,8 +16,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from assay.coefficients.audit_bound import alpha_of, right_outside
-from assay.core.counted_nouns import agree, amount
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import agree, amount
 from judgments.labels import grade_visibility
 from judgments.labels.round_labels import Key
 from judgments.machines import machine_runs

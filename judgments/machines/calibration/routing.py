@@ -15,8 +15,8 @@ from typing import Any
 
 from django.db import transaction
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import amount
 from assay.llm.judge import Outcome
 from assay.llm.judges.ensemble import together
 from judgments.hooks import DOUBTS, LEVERAGE, Doubt

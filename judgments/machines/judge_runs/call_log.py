@@ -13,7 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Count, QuerySet, Sum
 
-from assay.core.ids import storable
+from assay.core.text_rules import storable
 from assay.llm.judge import Context, Outcome
 from assay.llm.judges.bulk_judging import Answered, key_of, prompt_sha256
 from assay.llm.judges.model_judge import ModelJudge, again

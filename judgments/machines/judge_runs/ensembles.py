@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
 from assay.core.parameters import checked
+from assay.core.text_rules import amount
 from assay.llm.judge import Outcome
 from assay.llm.judges.ensemble import RULES, Rule, Together, together
 from judgments.machines import kinds

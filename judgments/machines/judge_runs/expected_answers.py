@@ -13,8 +13,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.formats.value_kinds import value_kind
 
 Expected = dict[str, list[str]]

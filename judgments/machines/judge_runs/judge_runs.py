@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db import transaction
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import amount
 from assay.llm.judges.model_judge import ModelJudge
 from judgments.guidelines import examples
 from judgments.machines import kinds, machine_runs

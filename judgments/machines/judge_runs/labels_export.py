@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Waits
+from assay.core.text_rules import amount
 from assay.formats import labels_jsonl
 from assay.formats.labels_jsonl import MachineLabel
 from judgments.labels import grade_visibility

@@ -15,8 +15,8 @@ from typing import Any
 
 from django.db.models import Q
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import amount
 from assay.llm.judges import MODEL_JUDGES
 from assay.llm.judges.graded_relevance import BINARY, Example, Graded, GradeMeaning
 from assay.llm.judges.model_judge import JudgeOptions, ModelJudge

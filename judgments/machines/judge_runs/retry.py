@@ -16,8 +16,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
+from assay.core.text_rules import amount
 from judgments.machines import machine_runs
 from judgments.machines.judge_runs import judge_runs, model_judges
 from judgments.machines.machine_runs import State

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.core.ids import storable
+from assay.core.text_rules import storable
 from assay.llm.judge import Context
 from assay.llm.judges.bulk_judging import Answered, prompt_sha256
 from assay.llm.judges.pairwise import Pairwise

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.db.models import Max
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
 from assay.core.read_report import Report
+from assay.core.text_rules import amount
 from assay.formats import battles_jsonl, zbench_ai_scores
 from assay.formats.battles_jsonl import Battle as Row
 from judgments.jobs.limited_process import read_at_once

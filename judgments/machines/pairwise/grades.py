@@ -11,8 +11,8 @@ from typing import Any
 
 from django.db import transaction
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict, NotValid
+from assay.core.text_rules import amount
 from assay.llm.pairwise.cut_points import LEAST, CutPoints, learn, other_grade, turned
 from assay.llm.pairwise.score_fitting import fit_queries
 from judgments.hooks import Doubt

@@ -9,8 +9,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import Conflict
+from assay.core.text_rules import amount
 from assay.llm.judge import Context
 from assay.llm.judges.bulk_judging import Asking, Plan
 from assay.llm.judges.injection_probe import TRAPS

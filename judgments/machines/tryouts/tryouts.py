@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.llm.judge import Outcome
 from assay.llm.judges import MODEL_JUDGES
 from assay.llm.judges.model_judge import JudgeOptions

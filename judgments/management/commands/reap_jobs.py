@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from judgments.imports import ingestion
 from judgments.jobs import jobs
 

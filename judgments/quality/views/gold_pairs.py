@@ -13,8 +13,8 @@ from django.shortcuts import redirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from judgments.labels import grade_visibility
 from judgments.models import GoldPair, Role, Round
 from judgments.quality import gold_pairs, qualification

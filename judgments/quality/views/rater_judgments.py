@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
+from assay.core.text_rules import amount
 from judgments.labels.grade_visibility import pairs_with_hidden_grades
 from judgments.models import Job, Judgment, Probe, Round, RoundRater
 from judgments.quality import pausing, qualification, rater_judgments

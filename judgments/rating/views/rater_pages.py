@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import CalibrationFirst, Conflict, NotAllowed, NotValid, Paused
+from assay.core.text_rules import amount
 from judgments.members import round_raters
 from judgments.models import Round
 from judgments.rating import assignment, start_requirements

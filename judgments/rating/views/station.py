@@ -22,8 +22,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, CalibrationFirst, Conflict, NotValid, Paused
+from assay.core.text_rules import amount
 from judgments import hooks
 from judgments.guidelines import guidelines
 from judgments.members.round_raters import is_rater

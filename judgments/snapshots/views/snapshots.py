@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from assay.aggregation import RULES
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.formats import FORMATS
 from judgments.agreement import conflicts
 from judgments.labels import grade_visibility

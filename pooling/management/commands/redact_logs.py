@@ -9,9 +9,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.db.models import QuerySet
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError
 from assay.core.redaction import redact
+from assay.core.text_rules import amount
 from judgments.models import Upload, audit
 from pooling.logs import stored_log
 from pooling.models import QueryLog

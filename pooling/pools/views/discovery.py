@@ -9,8 +9,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotFound
+from assay.core.text_rules import amount
 from assay.strategies import STRATEGIES
 from assay.strategies.discovery_curve import DiscoveryCurve
 from judgments import hooks

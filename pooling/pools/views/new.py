@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.strategies import STRATEGIES
 from judgments.models import Collection, Job
 from judgments.web import access

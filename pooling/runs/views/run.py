@@ -14,8 +14,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import NotValid
+from assay.core.text_rules import amount
 from assay.scoring.run_similarity import DEPTH
 from judgments.charts import charts
 from judgments.models import Collection, Document, Query

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.core.ids import text_id
+from assay.core.text_rules import text_id
 from assay.formats import FORMATS, sniff
 from assay.rag.records import Answer, Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from tests.assay.conftest import Call

@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from judgments.labels import grade_visibility
 from judgments.machines.calibration import calibration, routing
 from judgments.machines.calibration.routing import REASONS, Routed

@@ -12,8 +12,8 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils.safestring import SafeString
 
-from assay.core.counted_nouns import amount
 from assay.core.errors import AssayError, NotFound
+from assay.core.text_rules import amount
 from assay.formats import pairs_jsonl
 from assay.formats.row_types import PairRow
 from judgments.machines import kinds, machine_runs

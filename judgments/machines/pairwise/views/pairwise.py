@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from assay.core.counted_nouns import amount
+from assay.core.text_rules import amount
 from assay.llm.judges.pairwise import PAIRWISE
 from judgments.labels import grade_visibility
 from judgments.machines import caps_form, machine_runs

@@ -1,4 +1,4 @@
-"""Rules for ids: validity and sort order.
+"""Rules for texts: singular and plural, what a database can store, and ids.
 
 Ids are opaque strings: never trimmed, folded, normalized or turned into numbers; ``007`` is not ``7``.
 """
@@ -10,6 +10,28 @@ import re
 import unicodedata
 
 _NEITHER = re.compile("[\0\ud800-\udfff]")
+
+
+def amount(number: int, one: str, several: str = "") -> str:
+    """Return a number with thousands separators and its noun; the default plural adds an s.
+
+    Examples
+    --------
+    >>> amount(1, "pair"), amount(1240, "pair"), amount(0, "query", "queries")
+    ('1 pair', '1,240 pairs', '0 queries')
+    """
+    return f"{number:,} {agree(number, one, several or one + 's')}"
+
+
+def agree(number: int, one: str, several: str) -> str:
+    """Return the singular or plural form that matches a number, such as a verb.
+
+    Examples
+    --------
+    >>> [f"{number} of {amount(3, 'pair')} {agree(number, 'is', 'are')} open" for number in (1, 2)]
+    ['1 of 3 pairs is open', '2 of 3 pairs are open']
+    """
+    return one if number == 1 else several
 
 
 def storable(text: str) -> str:

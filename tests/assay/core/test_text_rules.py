@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.core.ids import id_fault, is_unusual
+from assay.core.text_rules import id_fault, is_unusual
 
 
 @pytest.mark.parametrize("text", ["007", "a#b", "é", "日本", "my\u00a0doc", "x" * 500, "a%b", "😀"])
