@@ -1,4 +1,4 @@
-"""Form fields for the caps of a machine run, when it starts and when it resumes."""
+"""Form fields for the audit slice and the caps of a machine run, when it starts and when it resumes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,20 @@ from django import forms
 
 from judgments.machines.machine_runs import MOST_CALLS, MOST_CANARIES, MOST_USD
 from judgments.models import MachineRun
-from judgments.web.forms import AssayForm
+from judgments.web.forms import AssayForm, PercentField
 
 LEAST_USD = 0.01
+
+
+def audit_share() -> PercentField:
+    """Return the field for the share of pairs that people always judge."""
+    return PercentField(
+        "Audit slice",
+        min_value=0.1,
+        max_value=100,
+        initial=10,
+        help_text="People always judge this share of all pairs, drawn at random.",
+    )
 
 
 def in_dollars(scope: str) -> forms.FloatField:

@@ -12,6 +12,17 @@ from assay.core.errors import AssayError, Conflict, NotValid
 from judgments.web.answer_words import Subject, worded
 
 
+class PercentField(forms.FloatField):
+    """A share that a user enters in percent."""
+
+    def __init__(self, label: str, **more: Any) -> None:
+        super().__init__(label=f"{label}, in percent", **more)
+
+    def clean(self, value: Any) -> float | None:
+        percent = super().clean(value)
+        return None if percent is None else percent / 100
+
+
 class AssayForm(forms.Form):
     """A form that shows the errors of an action and knows the HTTP status of its response."""
 

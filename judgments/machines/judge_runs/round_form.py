@@ -22,7 +22,7 @@ from judgments.machines.prompts import prompts
 from judgments.machines.providers.forms import APART, models_of
 from judgments.members import grants
 from judgments.models import Collection, Judge, JudgeRun, Provider, Round
-from judgments.web.forms import AssayForm
+from judgments.web.forms import AssayForm, PercentField
 
 
 class GoOnForm(caps_form.GoOnForm):
@@ -46,8 +46,8 @@ def go_on_form(run: JudgeRun | None) -> GoOnForm | None:
 class AcceptForm(AssayForm):
     """Form to accept a judge's lowest grade automatically."""
 
-    bound = forms.FloatField(
-        label="Minimum precision, in percent",
+    bound = PercentField(
+        "Minimum precision",
         min_value=50,
         max_value=99.9,
         initial=95,
@@ -62,13 +62,7 @@ FOLDED = ("examples", "snapshot", "probabilities", "temperature")
 class JudgeForm(AssayForm):
     """A machine judge for a round: its kind, settings and caps."""
 
-    audit_share = forms.FloatField(
-        label="Audit slice (%)",
-        min_value=0.1,
-        max_value=100,
-        initial=10,
-        help_text="People always judge this share of all pairs, drawn at random.",
-    )
+    audit_share = caps_form.audit_share()
 
     def __init__(self, *args: Any, round_: Round, kind: Kind, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -183,7 +177,7 @@ class JudgeForm(AssayForm):
         return {
             "cap_usd": cleaned.get("cap_usd"),
             "cap_calls": cleaned.get("cap_calls"),
-            "audit_share": cleaned["audit_share"] / 100,
+            "audit_share": cleaned["audit_share"],
             "canaries": cleaned.get("canaries") or 0,
         }
 

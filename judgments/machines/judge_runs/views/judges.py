@@ -67,7 +67,7 @@ def accept(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
                 auto_accept.deactivate(standing, actor=request.user)
             messages.success(request, "Auto-accept turned off.")
         else:
-            bound = AcceptForm(request.POST).checked_data()["bound"] / 100
+            bound = AcceptForm(request.POST).checked_data()["bound"]
             auto_accept.activate(round_, judge_row, bound=bound, actor=request.user)
             messages.success(request, "Auto-accept turned on. It stays on while people confirm the lowest grade.")
     return redirect("machine_judge", round_.uuid, judge)

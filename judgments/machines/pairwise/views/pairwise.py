@@ -30,22 +30,11 @@ from judgments.rounds.views import frame
 from judgments.web import access
 from judgments.web.columns import Column
 from judgments.web.figures import percent
-from judgments.web.forms import AssayForm
+from judgments.web.forms import AssayForm, PercentField
 from judgments.web.lists import Listing, answer
 from judgments.web.middleware import takes_files
 from judgments.web.pages import errors_as_messages, form_page, get_page, post_action
 from judgments.web.posted_values import uuid_of
-
-
-def _slice() -> forms.FloatField:
-    return forms.FloatField(
-        label="Audit slice, in percent",
-        min_value=0.1,
-        max_value=100,
-        initial=10,
-        help_text="People always judge this random share of the pairs. Grades from the comparisons are "
-        "calibrated on it.",
-    )
 
 
 class BattleForm(AssayForm):
@@ -63,8 +52,8 @@ class BattleForm(AssayForm):
         help_text="Each cycle compares a document with two random others. With two to four cycles, the "
         "result is nearly the same as with all pairs.",
     )
-    both = forms.FloatField(
-        label="Comparisons shown in both orders, in percent",
+    both = PercentField(
+        "Comparisons shown in both orders",
         min_value=0,
         max_value=100,
         initial=20,
@@ -80,7 +69,7 @@ class BattleForm(AssayForm):
         help_text="Tests whether injected text makes the losing document win. Each probe requires two calls per "
         "model. Probes count toward the caps but not toward scores.",
     )
-    audit_share = _slice()
+    audit_share = caps_form.audit_share()
     most = forms.IntegerField(
         label="Maximum documents per query (optional)",
         required=False,
@@ -119,13 +108,13 @@ class BattleForm(AssayForm):
         return ComparisonSettings(
             [(providers[uuid], model) for uuid, _, model in chosen],
             cleaned["cycles"],
-            cleaned["both"] / 100,
+            cleaned["both"],
             cleaned["most"],
             [line.strip() for line in cleaned["queries"].splitlines() if line.strip()],
             self.round.seed,
             prompts.find(self.round.collection, cleaned["prompt"] or PAIRWISE.name, prompts.BATTLE),
             cleaned["canaries"] or 0,
-            cleaned["audit_share"] / 100,
+            cleaned["audit_share"],
         )
 
     @property
@@ -142,7 +131,7 @@ class BattleFileForm(AssayForm):
         help_text="battles.jsonl from assay zelo judge or from the download in a round, or zbench’s ai_scores.json; "
         "at most 20 MB. If a document is not in this round, nothing is imported.",
     )
-    audit_share = _slice()
+    audit_share = caps_form.audit_share()
 
 
 class GoOnForm(caps_form.GoOnForm):
@@ -168,8 +157,8 @@ class FurtherForm(AssayForm):
 class GradesForm(AssayForm):
     """Share of the human grades from which the cut points are learned."""
 
-    share = forms.FloatField(
-        label="Anchors, in percent",
+    share = PercentField(
+        "Anchors",
         min_value=1,
         max_value=100,
         initial=50,
@@ -276,7 +265,7 @@ def battle_import(request: HttpRequest, round_: Round) -> HttpResponse:
         with form.telling():
             # Read one byte more than allowed, so that a file that is too large is never read completely.
             content = file.read(file_import.LARGEST + 1)
-            share = form.cleaned_data["audit_share"] / 100
+            share = form.cleaned_data["audit_share"]
             run = file_import.import_battles(round_, content, filename=file.name, actor=request.user, audit_share=share)
             messages.success(request, f"{str(run).capitalize()}: {amount(run.battles, 'comparison')} from {file.name}.")
             return redirect("battle_run", round_.uuid, run.uuid)
@@ -348,7 +337,7 @@ def further(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
 @post_action
 def to_grades(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     def act(battle_run: BattleRun, data: dict[str, Any]) -> str:
-        made = grades.create_judge(battle_run, actor=request.user, share=data["share"] / 100)
+        made = grades.create_judge(battle_run, actor=request.user, share=data["share"])
         return f"{made} is now a judge of this round. Its page shows its calibration, without the anchors."
 
     return _acted(request, uuid, run, GradesForm(request.POST), act)
