@@ -9,11 +9,10 @@ from typing import Any
 from django.db import transaction
 from django.urls import reverse
 
-from assay.core.errors import Conflict, NotValid
+from assay.core.errors import NotValid
 from evaluation.models import GateVerdict
 from judgments.events.events import emit
 from judgments.models import Collection, CollectionEvent, Snapshot, User, audit
-from judgments.models.fields import duplicates_raise
 from judgments.models.snapshot import FILES
 from judgments.snapshots import snapshots
 
@@ -36,36 +35,36 @@ def record(
 ) -> tuple[GateVerdict, bool]:
     """Record a verdict, and return whether it is new; one with the same client id is recorded once."""
     snapshots.check_reader(snapshot, actor)
-    known = collection.gate_verdicts.filter(client_id=client_id).first()
-    if known is not None:
-        return known, False
     if qrels_sha256 != snapshot.entry(FILES["trec-qrels"])["sha256"]:
         message = f"This verdict was computed with other labels than those of snapshot {snapshot}. Pull it again."
         raise NotValid(message, "qrels")
     if passed != all(rule["passed"] for rule in rules):
         raise NotValid("`passed` contradicts the rules: a gate passes if every rule passed.", "passed")
-    with duplicates_raise(Conflict("This verdict is being recorded by another request.")), transaction.atomic():
-        verdict = GateVerdict.objects.create(
-            collection=collection,
-            snapshot=snapshot,
+    base = baseline or {"name": "", "sha256": ""}
+    with transaction.atomic():
+        verdict, new = collection.gate_verdicts.get_or_create(
             client_id=client_id,
-            passed=passed,
-            label=label,
-            link=link,
-            candidate=candidate["name"],
-            candidate_sha256=candidate["sha256"],
-            baseline=baseline["name"] if baseline else "",
-            baseline_sha256=baseline["sha256"] if baseline else "",
-            rules=list(rules),
-            warnings=list(warnings),
-            settings=dict(settings or {}),
-            created_by=actor,
+            defaults={
+                "snapshot": snapshot,
+                "passed": passed,
+                "label": label,
+                "link": link,
+                "candidate": candidate["name"],
+                "candidate_sha256": candidate["sha256"],
+                "baseline": base["name"],
+                "baseline_sha256": base["sha256"],
+                "rules": list(rules),
+                "warnings": list(warnings),
+                "settings": dict(settings or {}),
+                "created_by": actor,
+            },
         )
+        if not new:
+            return verdict, False
         audit.record(
             "gates.record",
             f"{actor} recorded that {verdict.candidate} {'passed' if passed else 'failed'} a gate on {snapshot}",
             actor=actor,
-            collection=collection,
             target=verdict,
             passed=passed,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from judgments.models import AuditRow
 from judgments.rounds import rounds
 from pooling.models import Run
 from pooling.pools import pools
+from tests.threads import at_once
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +63,15 @@ def test_a_verdict_sent_twice_is_recorded_once(world: World, send: Any) -> None:
     first, again = send(client_id=client_id), send(client_id=client_id)
     assert (first.status_code, again.status_code) == (201, 200)
     assert first.json() == again.json()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_verdict_sent_twice_at_once_is_recorded_once(world: World, engineer: Any, api_of: Any) -> None:
+    body, callers = body_of(world), [api_of(engineer), api_of(engineer)]
+    answers = at_once(*[partial(one.post, GATES, body, format="json") for one in callers])
+    assert sorted(one.status_code for one in answers) == [200, 201]
+    assert answers[0].json() == answers[1].json()
+    assert world.collection.gate_verdicts.filter(client_id=body["client_id"]).count() == 1
 
 
 @pytest.mark.parametrize(
