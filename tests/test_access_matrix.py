@@ -625,7 +625,8 @@ def ask(
     clients = [client_of(person) for person in (outsider, rater, engineer, lead, None)]
 
     def answers(method: str, route: str) -> tuple[int, ...]:
-        return tuple(_status(client, method, address(route, world)) for client in clients)
+        path = address(route, world)
+        return tuple(_status(client, method, path) for client in clients)
 
     return answers
 

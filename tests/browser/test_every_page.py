@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Error, Page
 
 from judgments.members.collections import create_collection
-from tests.browser.axe import violations
+from tests.browser.axe import SCRIPT, violations
 from tests.test_access_matrix import LINES, address
 from tests.world import World
 
@@ -38,6 +38,8 @@ def _links(settings: Any) -> None:
 @pytest.fixture
 def wrong_with(page: Page, live_server: Any, faults: list[str]) -> Callable[[str], list[str]]:
     """What is wrong with the page at this path, in one view after the other; a download is no page."""
+
+    page.add_init_script(SCRIPT)
 
     def look(path: str) -> list[str]:
         faults.clear()
