@@ -148,9 +148,10 @@ def test_leads_who_may_still_grade_see_no_notes(
     rate_all(made, rater, lambda pair: pair.position % 3)
     rate_all(made, rater2, 3)
     go_on(made, lead, answer, 60, lambda pair: pair.position % 3)
-    look(made, rater2, lead2, note="3 for d20-5.")
-    page = client_of(lead).get(f"/rounds/{made.uuid}/quality/{pseudonym(made, rater2)}/").content.decode()
+    look(made, rater2, lead2, note="3 for document d20-5.")
+    of_rater = f"/rounds/{made.uuid}/quality/{pseudonym(made, rater2)}/"
+    page = client_of(lead).get(of_rater).content.decode()
     assert "Reviewed by lars" in page
-    assert "d20-5" not in page
-    assert "d20-5" not in str(client_of(lead).get(f"/rounds/{made.uuid}/quality/?format=json").json())
-    assert "d20-5" in client_of(lead2).get(f"/rounds/{made.uuid}/quality/{pseudonym(made, rater2)}/").content.decode()
+    assert "document d20-5" not in page
+    assert "document d20-5" not in str(client_of(lead).get(f"/rounds/{made.uuid}/quality/?format=json").json())
+    assert "document d20-5" in client_of(lead2).get(of_rater).content.decode()
