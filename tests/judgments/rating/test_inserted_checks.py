@@ -13,10 +13,11 @@ import pytest
 from assay.core.errors import Conflict, NotFound, NotValid
 from judgments.agreement import agreement_summary
 from judgments.labels import round_labels
-from judgments.models import Document, Judgment, Pair, Probe, ProbeAnswer, Query, Round, Slot, Tally
+from judgments.models import Document, Judgment, Membership, Pair, Probe, ProbeAnswer, Query, Role, Round, Slot, Tally
 from judgments.quality import gold_pairs
 from judgments.rating import assignment, inserted_checks, submission
 from judgments.rating.submission import Answer
+from tests.threads import at_once
 from tests.world import SECRETS
 
 pytestmark = pytest.mark.django_db
@@ -128,6 +129,21 @@ def test_nothing_of_it_counts(round_: Round, rater: Any, rater2: Any) -> None:
     assert len(round_labels.rating_rows(round_)) == 48
     assert not any(row[1].startswith("gold") for row in round_labels.rating_rows(round_))
     assert agreement_summary.agreement(round_)["pairs"] == 24
+
+
+@pytest.mark.django_db(transaction=True)
+def test_all_tabs_of_a_rater_get_the_last_check(make_round: Make, make_user: Make, collection: Any, lead: Any) -> None:
+    raters = [make_user(f"rater{number}") for number in range(12)]
+    Membership.objects.bulk_create(Membership(collection=collection, user=one, role=Role.RATER) for one in raters)
+    made = make_round(queries=1, documents=1, raters=raters, ratings_per_pair=len(raters))
+    gold_pairs.add(made, known(collection, 1), use="hidden", actor=lead)
+    Round.objects.filter(pk=made.pk).update(gold_every=1)
+    made.refresh_from_db()
+    for rater in raters:
+        (pair,) = assignment.claim_batch(made, rater=rater, size=1)
+        submission.submit_all(made, [Answer(uuid.uuid4(), pair.uuid, 1)], rater=rater)
+        tabs = at_once(*[lambda rater=rater: assignment.claim_batch(made, rater=rater)] * 4)
+        assert [[one.source.position for one in batch] for batch in tabs] == [[0]] * 4
 
 
 def test_leads_get_no_gold_pairs(round_: Round, lead: Any) -> None:
