@@ -9,8 +9,6 @@ import hashlib
 import re
 import unicodedata
 
-_NEITHER = re.compile("[\0\ud800-\udfff]")
-
 
 def amount(number: int, one: str, several: str = "") -> str:
     """Return a number with thousands separators and its noun; the default plural adds an s.
@@ -32,6 +30,9 @@ def agree(number: int, one: str, several: str) -> str:
     ['1 of 3 pairs is open', '2 of 3 pairs are open']
     """
     return one if number == 1 else several
+
+
+_NEITHER = re.compile("[\0\ud800-\udfff]")
 
 
 def storable(text: str) -> str:

@@ -20,7 +20,8 @@ def audit_share() -> PercentField:
         min_value=0.1,
         max_value=100,
         initial=10,
-        help_text="People always judge this share of all pairs, drawn at random.",
+        help_text="People always judge this share of all pairs, drawn at random. The machine is compared with their "
+        "grades.",
     )
 
 

@@ -204,7 +204,7 @@ def mix_in(round_: Round, rater: User, pairs: Sequence[Pair], size: int) -> list
     gold = _new_gold(round_, round_rater, pairs, more)
     held += gold + _new_repeats(round_, round_rater, pairs, more - len(gold))
     # A concurrent request of the rater may just have created the last check.
-    return (_placed(round_, rater, list(pairs), held, size) or list[Pair | Probe](_held(round_, rater)))[:size]
+    return (_placed(round_, rater, list(pairs), held, size) or _held(round_, rater))[:size]
 
 
 def _held(round_: Round, rater: User) -> list[Probe]:
